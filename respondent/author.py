@@ -172,7 +172,9 @@ class _Translator:
         if "kind" in found and kind not in KINDS:
             spelt = kind if isinstance(kind, str) else ""
             self.check.fail(within(where, "kind"), f'"{spelt}" is not a kind{likely(spelt, KINDS)}')
-        document = {key: found[key] for key in ("id", "ask", "help", "page") if key in found}
+        document: dict[str, Any] = {
+            key: found[key] for key in ("id", "ask", "help", "page") if key in found
+        }
         if kind not in KINDS:
             return document | {"kind": UNKNOWN, "law": UNKNOWN}
         for key in found:
@@ -238,19 +240,19 @@ class _Translator:
 
     def _options(self, found: dict[str, Any], document: dict[str, Any]) -> None:
         """The options with "prefer not to say" last, where a question may be skipped."""
-        kind = found["kind"]
+        kind, options = found["kind"], found.get("options")
         skip = [document["skip-word"]] if "skip-word" in document else []
         if kind == "scale" and "range" in found:
             options, document["first"] = self._scale(found)
         elif kind == "yes-no" and "options" not in found:
             options = [self._word("yes"), self._word("no")]
-        else:
-            options = found.get("options")
         if options is None:
             raise Wrong("is missing")
         most = MOST_TICKS if kind == "choices" else 2 if kind == "yes-no" else MOST_ANSWERS
         if not isinstance(options, list) or not 2 <= len(options) <= most - len(skip):
-            raise Wrong(f"must be a list of {'2' if most == 2 else f'2 to {most - len(skip)}'} texts")
+            raise Wrong(
+                f"must be a list of {'2' if most == 2 else f'2 to {most - len(skip)}'} texts"
+            )
         document["options"] = [*options, *skip]
         if "ends" in found:
             document["ends"] = found["ends"]
@@ -310,7 +312,9 @@ class _Translator:
             if index:
                 strange = [str(label) for label in labels if str(label) not in index]
                 if strange:
-                    raise Wrong(f'"{strange[0]}" is not an option of {other}{likely(strange[0], index)}')
+                    raise Wrong(
+                        f'"{strange[0]}" is not an option of {other}{likely(strange[0], index)}'
+                    )
                 among = sorted({index[str(label)] for label in labels})
             document["show-if"].append({"question": other, "among": among})
 
@@ -442,9 +446,7 @@ class _Translator:
             raise Wrong('must be a chance between 0 and 1, such as "1/2" or 0.5', key)
         return chance
 
-    def _law_from_table(
-        self, found: dict[str, Any], document: dict[str, Any], answers: int
-    ) -> Law:
+    def _law_from_table(self, found: dict[str, Any], document: dict[str, Any], answers: int) -> Law:
         rows = found["table"]
         good = isinstance(rows, list) and len(rows) == answers
         if not good or not all(isinstance(row, list) and len(row) == len(rows[0]) for row in rows):
@@ -462,7 +464,12 @@ class _Translator:
         return Table(tuple(map(tuple, rows)))
 
     def _two_by_two(
-        self, found: dict[str, Any], document: dict[str, Any], design: str, yes: Fraction, no: Fraction
+        self,
+        found: dict[str, Any],
+        document: dict[str, Any],
+        design: str,
+        yes: Fraction,
+        no: Fraction,
     ) -> Law:
         """The table in which a true yes responds yes with chance ``yes``, a true no with ``no``."""
         if "skip" in found and found["skip"] is not False:
@@ -481,17 +488,23 @@ class _Translator:
         document["labels"] = [self._word("same"), self._word("different")]
         return self._two_by_two(found, document, "crosswise", chance, 1 - chance)
 
-    def _parts(self, found: dict[str, Any], key: str, one: str, two: str) -> tuple[Fraction, Fraction]:
+    def _parts(
+        self, found: dict[str, Any], key: str, one: str, two: str
+    ) -> tuple[Fraction, Fraction]:
         value = found[key]
         if not isinstance(value, dict) or set(value) != {one, two}:
-            raise Wrong(f'must give {one} and {two}, such as {{ {one} = "1/6", {two} = "1/6" }}', key)
+            raise Wrong(
+                f'must give {one} and {two}, such as {{ {one} = "1/6", {two} = "1/6" }}', key
+            )
         return self._chance(value[one], key), self._chance(value[two], key)
 
     def _law_from_forced(self, found: dict[str, Any], document: dict[str, Any], _: int) -> Law:
         """Forced yes, forced no, otherwise the truth (Boruch 1971)."""
         yes, no = self._parts(found, "forced", "yes", "no")
         if yes + no >= 1:
-            raise Wrong("must leave a chance for the truth: yes and no add up to 1 or more", "forced")
+            raise Wrong(
+                "must leave a chance for the truth: yes and no add up to 1 or more", "forced"
+            )
         return self._two_by_two(found, document, "forced", 1 - no, yes)
 
     def _law_from_unrelated(self, found: dict[str, Any], document: dict[str, Any], _: int) -> Law:
@@ -543,7 +556,10 @@ def _tells_apart(law: Law) -> bool:
             continue
         rows.remove(pivot)
         rows = [
-            [value - row[column] / pivot[column] * lead for value, lead in zip(row, pivot, strict=True)]
+            [
+                value - row[column] / pivot[column] * lead
+                for value, lead in zip(row, pivot, strict=True)
+            ]
             for row in rows
         ]
     return not rows

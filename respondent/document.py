@@ -61,9 +61,7 @@ def check_document(document: object, check: Checker) -> tuple[dict[str, Any], li
     return found, laws
 
 
-def _check_questions(
-    value: object, languages: list[str], check: Checker, laws: list[Law]
-) -> None:
+def _check_questions(value: object, languages: list[str], check: Checker, laws: list[Law]) -> None:
     if not isinstance(value, list) or not 0 < len(value) <= MOST_QUESTIONS:
         check.fail("questions", f"must be a list of 1 to {MOST_QUESTIONS} questions")
         return
@@ -215,7 +213,9 @@ def _check_decimal(value: object, where: str, check: Checker) -> bool:
     if good and where.endswith("step"):
         good = Fraction(str(value)) > 0
     if not good:
-        check.fail(where, "must be a decimal number as a text, with at most 6 digits after the point")
+        check.fail(
+            where, "must be a decimal number as a text, with at most 6 digits after the point"
+        )
     return good
 
 

@@ -128,4 +128,3 @@ def _number(question: Question, law: NumberLaw, language: str) -> tuple[int, dic
     elif isinstance(law, Distance):
         values["median"] = law.median_noise * step
     return total, values
-

@@ -224,9 +224,7 @@ class Survey:
         return survey
 
     @classmethod
-    def fetch(
-        cls, url: str, fingerprint: str | None = None, limit: float | None = None
-    ) -> Survey:
+    def fetch(cls, url: str, fingerprint: str | None = None, limit: float | None = None) -> Survey:
         """Download and check a published survey; see ``respondent.client``."""
         from .client import fetch  # urllib takes longer to import than all the rest
 
