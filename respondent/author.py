@@ -87,11 +87,12 @@ class Wrong(Exception):
     """A field that cannot be translated; the message is the rule it breaks."""
 
 
-def translate(source: object, check: Checker) -> dict[str, Any]:
+def translate(source: object, check: Checker) -> object:
     """The published document of a researcher's file, problems noted in ``check``."""
-    found = check.fields(source, "", ("id", "title", "question"), SURVEY_FIELDS, HINTS)
-    if not found:
-        return {}
+    if not isinstance(source, dict):
+        check.fail("the survey", "must be an object with named fields")
+        return UNKNOWN
+    found = check.fields(source, "", ("question",), SURVEY_FIELDS, HINTS)
     document: dict[str, Any] = {"deniable": FORMAT, "languages": found.get("languages", ["en"])}
     document |= {key: found[key] for key in ("id", *TEXT_FIELDS) if key in found}
     for key in ("opens", "closes"):
@@ -99,21 +100,20 @@ def translate(source: object, check: Checker) -> dict[str, Any]:
             document[key] = _day(found[key])
     if found.get("own-coin") is not False and "own-coin" in found:
         document["own-coin"] = found["own-coin"]
-    questions = found.get("question")
+    questions = found.get("question", UNKNOWN)
     if isinstance(questions, dict):
         check.fail("question", 'must be a list: write "[[question]]" with two brackets')
         questions = UNKNOWN
+    document["questions"] = questions
     if isinstance(questions, list):
         _check_piping(questions, check)
-        translator = _Translator(document["languages"], questions, check)
+        translator = _Translator(document["languages"], check)
         document["questions"] = [
             translator.question(item, place(number, item))
             for number, item in enumerate(questions, 1)
         ]
         if document.get("own-coin") is True:
             _check_own_coin(document["questions"], check)
-    else:
-        document["questions"] = [] if questions is not UNKNOWN and "question" in found else UNKNOWN
     return document
 
 
@@ -158,16 +158,16 @@ def _check_own_coin(questions: list[dict[str, Any]], check: Checker) -> None:
 
 
 class _Translator:
-    """Translates questions; knows the survey's languages and all its questions."""
+    """Translates questions; knows the survey's languages and the questions so far."""
 
-    def __init__(self, languages: object, questions: list[object], check: Checker) -> None:
+    def __init__(self, languages: object, check: Checker) -> None:
         good = isinstance(languages, list) and all(isinstance(code, str) for code in languages)
         self.languages: list[str] = languages if good and isinstance(languages, list) else ["en"]
         self.options: dict[str, list[Any]] = {}
         self.check = check
 
     def question(self, item: object, where: str) -> dict[str, Any]:
-        found = self.check.fields(item, where, ("id", "ask", "kind"), QUESTION_FIELDS, HINTS)
+        found = self.check.fields(item, where, ("kind",), QUESTION_FIELDS, HINTS)
         kind = found.get("kind")
         if "kind" in found and kind not in KINDS:
             spelt = kind if isinstance(kind, str) else ""
@@ -177,6 +177,7 @@ class _Translator:
         }
         if kind not in KINDS:
             return document | {"kind": UNKNOWN, "law": UNKNOWN}
+        before = len(self.check.problems)
         for key in found:
             if kind not in QUESTION_FIELDS[key]:
                 kinds = ", ".join(QUESTION_FIELDS[key])
@@ -185,7 +186,6 @@ class _Translator:
         document |= {"kind": kind, "law": UNKNOWN} | dict.fromkeys(own, UNKNOWN)
         if kind == "scale":
             document["first"] = 1
-        before = len(self.check.problems)
         self._attempt(where, "skip", self._skip, found, document)
         if kind == "number":
             self._attempt(where, "range", self._grid, found, document)
@@ -248,11 +248,11 @@ class _Translator:
             options = [self._word("yes"), self._word("no")]
         if options is None:
             raise Wrong("is missing")
-        most = MOST_TICKS if kind == "choices" else 2 if kind == "yes-no" else MOST_ANSWERS
-        if not isinstance(options, list) or not 2 <= len(options) <= most - len(skip):
-            raise Wrong(
-                f"must be a list of {'2' if most == 2 else f'2 to {most - len(skip)}'} texts"
-            )
+        most = (MOST_TICKS if kind == "choices" else MOST_ANSWERS) - len(skip)
+        if kind == "yes-no":
+            most = 2
+        if not isinstance(options, list) or not 2 <= len(options) <= most:
+            raise Wrong(f"must be a list of {'2' if most == 2 else f'2 to {most}'} texts")
         document["options"] = [*options, *skip]
         if "ends" in found:
             document["ends"] = found["ends"]
@@ -299,7 +299,7 @@ class _Translator:
         wanted = found["show-if"]
         if not isinstance(wanted, dict) or not wanted:
             raise Wrong('must name an earlier question and its answers: { year = ["1", "2"] }')
-        document["show-if"] = []
+        conditions = []
         for other, labels in wanted.items():
             labels = labels if isinstance(labels, list) else [labels]
             index = {
@@ -316,7 +316,8 @@ class _Translator:
                         f'"{strange[0]}" is not an option of {other}{likely(strange[0], index)}'
                     )
                 among = sorted({index[str(label)] for label in labels})
-            document["show-if"].append({"question": other, "among": among})
+            conditions.append({"question": other, "among": among})
+        document["show-if"] = conditions
 
     def _law(self, found: dict[str, Any], document: dict[str, Any]) -> None:
         given = [key for key in PROTECTIONS if key in found]

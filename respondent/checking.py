@@ -120,10 +120,10 @@ FORBIDDEN = frozenset({*range(0x20), *range(0x7F, 0xA0), *range(0xD800, 0xE000)}
 
 
 def say(text: Text | None, language: str) -> str:
-    """A text in one language; its first language where it has no other."""
+    """A text in one language; where it lacks that, English, else the first by code."""
     if text is None or isinstance(text, str):
         return text or ""
-    return text.get(language) or next(iter(text.values()))
+    return text.get(language) or text.get("en") or text[min(text)]
 
 
 def within(where: str, key: str) -> str:

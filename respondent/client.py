@@ -86,6 +86,8 @@ class Client:
             data = path.read_bytes()
         except FileNotFoundError:
             return None
+        except OSError as problem:
+            raise ClientError(f"{path} cannot be read: {problem.strerror}") from None
         try:
             return bytes(parse_report(survey, data))
         except InvalidReport:
@@ -157,7 +159,7 @@ class Client:
     def _surveys(self) -> list[Survey]:
         found = []
         for path in sorted(self.home.glob("*/report.json")):
-            survey = Survey.from_published((path.parent / "survey.json").read_bytes())
+            survey = Survey.load(path.with_name("survey.json"))
             if survey.fingerprint != path.parent.name:
                 raise ClientError(f"{path.parent} does not hold the survey that its name says")
             found.append(survey)

@@ -36,13 +36,15 @@ DESIGNS = ("coin", "warner", "forced", "unrelated", "crosswise")
 
 def check_document(document: object, check: Checker) -> tuple[dict[str, Any], list[Law]]:
     """Note what is wrong with a document; give its fields and its questions' laws."""
+    if document is UNKNOWN:
+        return {}, []
     found = check.fields(
         document,
         "",
         ("deniable", "id", "languages", "questions", "title"),
         ("by", "closes", "consent", "intro", "opens", "own-coin"),
     )
-    if "deniable" in found and found["deniable"] != FORMAT:
+    if "deniable" in found and (found["deniable"] != FORMAT or found["deniable"] is True):
         check.fail("deniable", f"must be {FORMAT}, the version of the format")
     if "id" in found:
         check.identifier(found["id"], "id")
@@ -56,7 +58,7 @@ def check_document(document: object, check: Checker) -> tuple[dict[str, Any], li
     if "own-coin" in found and found["own-coin"] is not True:
         check.fail("own-coin", "must be true or left out")
     laws: list[Law] = []
-    if "questions" in found:
+    if "questions" in found and found["questions"] is not UNKNOWN:
         _check_questions(found["questions"], languages, check, laws)
     return found, laws
 

@@ -186,10 +186,13 @@ def _gaussian(steps: int, spread: Fraction, bound: tuple[int, int]) -> Distance:
         rate = _decimal(1 / (2 * spread * spread))
         first = min(2**44, floor(LIMIT / (4 * spread + 4)))
         weights = [first, _whole(first * (-rate).exp())]
-        for distance in range(2, steps + margin + 1):
+        for distance in range(2, steps + margin):
             target = _whole(first * (-rate * distance * distance).exp())
             # Rounding must not make the weights fall more slowly: see Distance.problems.
             weights.append(max(1, min(target, weights[-1] ** 2 // weights[-2])))
+        beyond = range(steps + margin, steps + 2 * margin)
+        tail = sum((first * (-rate * d * d).exp() for d in beyond), Decimal(0))
+        weights.append(_whole(tail))
     return Distance(steps, margin, tuple(weights), bound)
 
 

@@ -1,0 +1,113 @@
+"""What several test files need: small laws, scripted randomness, every possible draw."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from respondent import Survey
+from respondent.laws import (
+    Distance,
+    KAry,
+    Law,
+    OneOf,
+    Plain,
+    Projective,
+    Subset,
+    Table,
+    TwoPoint,
+    Wave,
+)
+
+ROOT = Path(__file__).parent.parent
+VECTORS = ROOT / "tests" / "vectors"
+EXAMPLES = ROOT / "examples"
+
+#: Laws whose every draw can be tried, corner cases among them.
+SMALL_LAWS: list[Law] = [
+    Plain(3),
+    KAry(2, 3, 1),
+    KAry(2, 1, 3),
+    KAry(3, 1, 1),
+    KAry(5, 4, 3),
+    OneOf(2, 3, 1),
+    OneOf(4, 5, 2),
+    Table(((9, 1), (2, 3))),
+    Table(((6, 3, 1), (1, 3, 6))),
+    Subset(4, 1, 3, 1),
+    Subset(5, 2, 5, 2),
+    Subset(6, 3, 3, 1),
+    Projective(3, 2, 2, 3, 2),
+    Projective(7, 2, 3, 3, 2),
+    Projective(12, 3, 3, 5, 2),
+    Projective(20, 5, 3, 3, 1),
+    TwoPoint(1, 3, 1),
+    TwoPoint(6, 3, 1),
+    Wave(3, 0, 5, 2),
+    Wave(6, 2, 5, 2),
+    Distance(1, 0, (3, 1)),
+    Distance(4, 0, (16, 8, 4, 2, 2)),
+    Distance(3, 2, (9, 6, 4, 2, 1, 1)),
+    Distance(2, 1, (8, 5, 2, 1), (3, 2)),
+]
+
+
+def vectors(folder: str) -> list[Any]:
+    """Every vector file of a folder, its name under "name"."""
+    found = [
+        json.loads(path.read_text(encoding="utf-8")) | {"name": path.name}
+        for path in sorted((VECTORS / folder).glob("*.json"))
+    ]
+    assert found
+    return found
+
+
+def published(name: str) -> Survey:
+    text = json.loads((VECTORS / "published" / name).read_text(encoding="utf-8"))["published"]
+    return Survey.from_published(text.encode())
+
+
+class Script:
+    """Randomness that was written down: bytes in order, and an error past their end."""
+
+    def __init__(self, hexadecimal: str) -> None:
+        self.left = bytes.fromhex(hexadecimal)
+
+    def __call__(self, size: int) -> bytes:
+        assert len(self.left) >= size, "more bytes were drawn than the script has"
+        data, self.left = self.left[:size], self.left[size:]
+        return data
+
+
+class _Tree:
+    """A ``randbelow`` that follows a script and tells what it would have drawn next."""
+
+    def __init__(self, script: tuple[int, ...]) -> None:
+        self.left = list(script)
+        self.chance = Fraction(1)
+        self.missing = 0
+
+    def __call__(self, total: int) -> int:
+        self.chance /= total
+        if self.left:
+            return self.left.pop(0)
+        self.missing = self.missing or total
+        return 0
+
+
+def outcomes(randomise: Callable[[Callable[[int], int]], int]) -> dict[int, Fraction]:
+    """Run a sampler over every sequence of draws: each response's exact probability."""
+    found: dict[int, Fraction] = {}
+    todo: list[tuple[int, ...]] = [()]
+    while todo:
+        script = todo.pop()
+        tree = _Tree(script)
+        response = randomise(tree)
+        if tree.missing:
+            todo += [(*script, draw) for draw in range(tree.missing)]
+        else:
+            found[response] = found.get(response, Fraction(0)) + tree.chance
+    return found
