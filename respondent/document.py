@@ -174,6 +174,8 @@ def _check_fit(
         )
         if labels and not isinstance(law, Table):
             check.fail(within(where, "labels"), "does not belong to a law other than table")
+    elif isinstance(law, Table) and law.responses != law.answers:
+        check.fail(within(where, "labels"), "is missing")
     if "design" in found and found["design"] not in DESIGNS:
         check.fail(within(where, "design"), f"must be one of {', '.join(DESIGNS)}")
 

@@ -43,16 +43,21 @@ def _tells(laws: Sequence[Law], name: str, language: str) -> str:
         f"{name}-delta" if delta else name,
         count=len(laws),
         factor=rounded_up(Fraction(prod(law.ratio for law in laws))),
-        epsilon=f"{Decimal(ceil(epsilon * 100)) / 100:.2f}",
+        epsilon=f"{Decimal(ceil(epsilon * 100)).scaleb(-2):f}",
         chance=floor(1 / delta) if delta else "",
     )
 
 
 def rounded_up(value: Fraction) -> str:
-    """Two decimals below 10, one below 100, none above; no trailing zeros."""
+    """Two decimals below 10, one below 100, none up to a million, then a power of ten."""
+    if value >= 10**6:
+        power = len(str(floor(value))) - 1
+        tenths = ceil(value / 10 ** (power - 1))
+        power, tenths = (power + 1, 10) if tenths == 100 else (power, tenths)
+        return f"{tenths // 10}.{tenths % 10} × 10^{power}"
     digits = 2 if value < 10 else 1 if value < 100 else 0
-    text = f"{Decimal(ceil(value * 10**digits)) / 10**digits:f}"
-    return text.rstrip("0").rstrip(".") if "." in text else text
+    text = f"{Decimal(ceil(value * 10**digits)).scaleb(-digits):f}"
+    return text.rstrip("0").rstrip(".") if digits else text
 
 
 def _counts(chances: Sequence[Fraction], language: str) -> tuple[int, list[str]]:

@@ -26,6 +26,9 @@ from .exact import float_up, round_half_up
 from .laws import Law, Plain
 from .randomness import RandBelow, randbelow
 
+#: Past this exponent a number is out of every range, or too close to another to matter.
+MOST_PLACES = 10_000
+
 
 @dataclass(frozen=True)
 class Condition:
@@ -131,7 +134,7 @@ class Question:
         try:
             if isinstance(answer, bool) or not isinstance(answer, int | float | str | Decimal):
                 raise InvalidOperation
-            cells = Fraction(Decimal(str(answer))) - Fraction(self.low or 0)
+            cells = Fraction(_decimal(str(answer))) - Fraction(self.low or 0)
         except (InvalidOperation, ValueError, OverflowError):
             raise InvalidAnswer(f"question {self.id}: the answer must be a number") from None
         cell = round_half_up(cells / Fraction(self.step or 1))
@@ -283,6 +286,15 @@ class Survey:
     def shown(self, question: Question, responses: Mapping[str, int]) -> bool:
         """Whether the question is shown, given the responses to earlier plain questions."""
         return all(responses[c.question] in c.among for c in question.show_if)
+
+
+def _decimal(text: str) -> Decimal:
+    """The number that was typed. An absurd exponent is cut: it would take for ever to expand."""
+    number = Decimal(text)
+    if not number.is_finite():
+        raise InvalidOperation
+    sign, digits, exponent = number.as_tuple()
+    return Decimal((sign, digits, max(-MOST_PLACES, min(int(exponent), MOST_PLACES))))
 
 
 def _plain(text: Text | None) -> str | dict[str, str] | None:

@@ -7,6 +7,7 @@ Python reads it.
 from __future__ import annotations
 
 import json
+import re
 from functools import cache
 from importlib.resources import files
 
@@ -23,6 +24,5 @@ def _all() -> dict[str, dict[str, str]]:
 def word(language: str, name: str, **values: object) -> str:
     """A word or sentence, its ``{places}`` filled; English where there is no other."""
     text = _all().get(language, _all()["en"])[name]
-    for place, value in values.items():
-        text = text.replace(f"{{{place}}}", str(value))
-    return text
+    # In one pass: what a value says is never taken for a place.
+    return re.sub(r"\{(\w+)\}", lambda place: str(values[place[1]]), text)

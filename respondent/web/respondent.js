@@ -1079,6 +1079,8 @@ function checkFit(found, law, where, languages, check) {
     if (good && !(law instanceof Table)) {
       check.fail(labels, "does not belong to a law other than table");
     }
+  } else if (law instanceof Table && law.responses !== law.answers) {
+    check.fail(within(where, "labels"), "is missing");
   }
   if (found.design !== undefined && !DESIGNS.includes(found.design)) {
     check.fail(within(where, "design"), `must be one of ${DESIGNS.join(", ")}`);
@@ -1257,8 +1259,6 @@ function asciiDigits(text) {
 
 /** One question with the law that protects it (`Plain` if none does). */
 export class Question {
-  #index;
-
   constructor(found, law) {
     const { id, kind, ask, help = null, page = null, options = [], skip = false } = found;
     const { labels = [], design = null, first = null, ends = [] } = found;
@@ -1296,10 +1296,10 @@ export class Question {
 
   /** The number of the option that has this label in some language, or undefined. */
   indexOf(label) {
-    this.#index ??= new Map(
-      this.options.flatMap((option, index) => labelsOf(option).map((text) => [text, index])),
+    const index = this.options.findIndex((option) =>
+      isText(option) ? option === label : Object.values(option).includes(label),
     );
-    return this.#index.get(label);
+    return index < 0 ? undefined : index;
   }
 
   /**
@@ -1621,10 +1621,8 @@ function openDatabase(name) {
 /** A word or sentence, its {places} filled; English where there is no other. */
 export function word(language, name, values = {}) {
   const text = words[Object.hasOwn(words, language) ? language : "en"][name];
-  return Object.entries(values).reduce(
-    (filled, [place, value]) => filled.split(`{${place}}`).join(String(value)),
-    text,
-  );
+  // In one pass: what a value says is never taken for a place.
+  return text.replace(/\{(\w+)\}/g, (_, place) => String(values[place]));
 }
 
 /**
@@ -1663,20 +1661,20 @@ function tells(laws, name, language) {
   });
 }
 
-/** Two decimals below 10, one below 100, none above; no trailing zeros. */
+/** Two decimals below 10, one below 100, none up to a million, then a power of ten. */
 function roundedUp(top, bottom) {
+  if (top >= 1_000_000n * bottom) return powerOfTen(top, bottom);
   const places = top < 10n * bottom ? 2 : top < 100n * bottom ? 1 : 0;
-  const units = ceil(top * 10n ** BigInt(places), bottom);
-  if (places === 0) return String(significant(units));
-  return spell({ units, places }).replace(/\.?0+$/, "");
+  const text = spell({ units: ceil(top * 10n ** BigInt(places), bottom), places });
+  return places ? text.replace(/\.?0+$/, "") : text;
 }
 
-/** Rounded half to even to the 28 digits that Python's `Decimal` divides with. */
-function significant(units) {
-  const power = 10n ** BigInt(Math.max(0, String(units).length - 28));
-  const [whole, twice] = [units / power, (units % power) * 2n];
-  const up = twice > power || (twice === power && whole % 2n === 1n);
-  return (whole + (up ? 1n : 0n)) * power;
+function powerOfTen(top, bottom) {
+  const power = String(top / bottom).length - 1;
+  const tenths = ceil(top, bottom * 10n ** BigInt(power - 1));
+  return tenths === 100n
+    ? `1.0 × 10^${power + 1}`
+    : `${spell({ units: tenths, places: 1 })} × 10^${power}`;
 }
 
 /** How many of 100 people if that comes out even, else of 1000; and those counts. */
