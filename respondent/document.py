@@ -22,6 +22,9 @@ MOST_RATIO = 22026
 
 MOST_QUESTIONS = 200
 
+#: Reports and their tables have these fields beside one for each question.
+RESERVED = ("key", "survey")
+
 KINDS = {
     "yes-no": ("k-ary", "table", "subset", "projective"),
     "choice": ("k-ary", "table", "subset", "projective"),
@@ -104,8 +107,8 @@ def _check_question(
     def at(key: str) -> str:
         return within(where, key)
 
-    if "id" in found:
-        check.identifier(found["id"], at("id"))
+    if "id" in found and check.identifier(found["id"], at("id")) and found["id"] in RESERVED:
+        check.fail(at("id"), "is a word that reports use themselves")
     for key in ("ask", "help", "page"):
         if key in found:
             check.text(found[key], at(key), languages)

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from respondent import Survey
 from respondent.laws import (
@@ -110,4 +114,16 @@ def outcomes(randomise: Callable[[Callable[[int], int]], int]) -> dict[int, Frac
             todo += [(*script, draw) for draw in range(tree.missing)]
         else:
             found[response] = found.get(response, Fraction(0)) + tree.chance
+    return found
+
+
+def needs(program: str) -> str:
+    """The path of a program that a test needs; without it the test is skipped, or fails in CI."""
+    found = shutil.which(program)
+    if found is None:
+        package = {"node": "nodejs"}.get(program, program)
+        told = f"{program} is not installed: apt-get install {package}"
+        if os.environ.get("CI") == "true":
+            pytest.fail(told)
+        pytest.skip(told)
     return found

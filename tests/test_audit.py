@@ -25,6 +25,8 @@ from analysis.audit import (
 from respondent import odds
 from respondent.laws import KAry, Law, OneOf
 
+from .support import needs
+
 DRAWS = 10**6
 LAWS = laws_to_audit()
 
@@ -39,6 +41,7 @@ def test_python_keeps_its_promise(name: str) -> None:
 
 @pytest.mark.parametrize("name", LAWS)
 def test_the_browser_module_keeps_its_promise(name: str) -> None:
+    needs("node")
     found = audit(LAWS[name], web_sampler(LAWS[name]), DRAWS, seed=1)
     assert not found.rejected
     assert found.proven > 0.9 * found.claimed

@@ -34,18 +34,20 @@ class Terminal:
         self.screen = ""
 
     def read_until(self, text: str, seconds: float = 20, pressing: bytes = b"") -> None:
-        """Read until ``text`` appears, pressing a key ever again while it does not."""
+        """Read until ``text`` appears, pressing a key again whenever nothing does for 2 s."""
         end = time.monotonic() + seconds
         start = len(self.screen)
         while text not in self.screen[start:]:
             assert time.monotonic() < end, f"{text!r} did not appear in {self.screen!r}"
-            if pressing:
+            if pressing and not select.select([self.file], [], [], 0)[0]:
                 os.write(self.file, pressing)
-            if select.select([self.file], [], [], 0.2)[0]:
+            while select.select([self.file], [], [], 2 if pressing else 0.1)[0]:
                 try:
                     self.screen += os.read(self.file, 65536).decode()
                 except OSError:  # the program has ended
                     assert text in self.screen[start:], self.screen
+                    return
+                if text in self.screen[start:]:
                     return
 
     def type(self, text: str) -> None:

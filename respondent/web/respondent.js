@@ -919,6 +919,9 @@ const MOST_RATIO = 22026n;
 
 const MOST_QUESTIONS = 200;
 
+/** Reports and their tables have these fields beside one for each question. */
+const RESERVED = ["key", "survey"];
+
 const CHOICE_LAWS = ["k-ary", "table", "subset", "projective"];
 
 /** The laws of each kind of question. */
@@ -1011,7 +1014,10 @@ function placeOf(number, item) {
 /** Check one question apart from its conditions and return its law. */
 function checkQuestion(found, where, languages, check) {
   const { kind } = found;
-  if (found.id !== undefined) check.identifier(found.id, within(where, "id"));
+  const at = within(where, "id");
+  if (found.id !== undefined && check.identifier(found.id, at) && RESERVED.includes(found.id)) {
+    check.fail(at, "is a word that reports use themselves");
+  }
   for (const key of ["ask", "help", "page"]) {
     if (found[key] !== undefined) check.text(found[key], within(where, key), languages);
   }

@@ -1,0 +1,130 @@
+"""The collector over its WSGI interface: what it takes, what it keeps, what it refuses."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+from flask.testing import FlaskClient
+
+from collector import Store, create_app
+from respondent import Survey, make_report
+
+from .support import EXAMPLES
+
+COIN = Survey.load(EXAMPLES / "coin.toml")
+URL = "/s/coin/reports"
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    return tmp_path / "reports.db"
+
+
+@pytest.fixture
+def web(data: Path) -> FlaskClient:
+    campus = Survey.load(EXAMPLES / "campus.toml")
+    return create_app([COIN, campus], data).test_client()
+
+
+def post(web: FlaskClient, body: bytes, url: str = URL, kind: str = "application/json") -> int:
+    reply = web.post(url, data=body, content_type=kind)
+    if reply.status_code != 201:
+        assert reply.get_json()["problem"]
+    return reply.status_code
+
+
+def test_a_report_is_kept_once(web: FlaskClient, data: Path) -> None:
+    report = make_report(COIN, {"cheated": "Yes"})
+    replies = [web.post(URL, data=bytes(report), content_type="application/json") for _ in "abc"]
+    assert {reply.status_code for reply in replies} == {201}
+    assert len({reply.data for reply in replies}) == 1
+    rows = sqlite3.connect(data).execute(f"SELECT * FROM reports_{COIN.fingerprint[:16]}")
+    assert rows.fetchall() == [(report.key, *report.responses)]
+
+
+def test_counts(web: FlaskClient, data: Path) -> None:
+    for _ in range(50):
+        assert post(web, bytes(make_report(COIN, {"cheated": "No"}))) == 201
+    counts = Store(data).counts(COIN)["cheated"]
+    assert sum(counts.values()) == 50 == Store(data).count(COIN)
+    assert set(counts) == {0, 1}
+
+
+def test_every_column_is_known(web: FlaskClient, data: Path) -> None:
+    """Nobody adds an address or a time unnoticed; no table keeps arrival order."""
+    found = sqlite3.connect(data)
+    tables = dict(found.execute("SELECT name, sql FROM sqlite_schema WHERE type = 'table'"))
+    columns = {
+        name: [row[1] for row in found.execute(f"PRAGMA table_info({name})")] for name in tables
+    }
+    campus = Survey.load(EXAMPLES / "campus.toml")
+    assert columns == {
+        "surveys": ["fingerprint", "id", "published"],
+        f"reports_{COIN.fingerprint[:16]}": ["key", "cheated"],
+        f"reports_{campus.fingerprint[:16]}": ["key", *(question.id for question in campus)],
+    }
+    assert all(sql.endswith("STRICT, WITHOUT ROWID") for sql in map(str.strip, tables.values()))
+
+
+@pytest.mark.parametrize(
+    ("body", "kind", "status"),
+    [
+        (b"", "application/json", 400),
+        (b"{}", "application/json", 400),
+        (b"[" * 10_000, "application/json", 400),
+        (b"x" * 10_000_000, "application/json", 413),
+        (b"survey=1", "application/x-www-form-urlencoded", 415),
+        (
+            bytes(make_report(COIN, {"cheated": "Yes"})).replace(b":[", b":[9"),
+            "application/json",
+            400,
+        ),
+    ],
+)
+def test_bad_reports_are_refused_and_not_kept(
+    web: FlaskClient, data: Path, body: bytes, kind: str, status: int
+) -> None:
+    assert post(web, body, kind=kind) == status
+    assert Store(data).count(COIN) == 0
+
+
+def test_unknown_surveys_and_methods(web: FlaskClient) -> None:
+    assert post(web, b"{}", "/s/other/reports") == 404
+    assert web.get("/s/other").status_code == 404
+    assert web.get(URL).status_code == 405
+
+
+def test_a_locked_database_is_503_and_recovers(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    web = create_app([COIN], data).test_client()
+    connect = sqlite3.connect
+    monkeypatch.setattr(sqlite3, "connect", lambda path, timeout=0: connect(path, timeout=0.05))
+    report = bytes(make_report(COIN, {"cheated": "Yes"}))
+    lock = connect(data, isolation_level=None)
+    lock.execute("BEGIN EXCLUSIVE")
+    assert post(web, report) == 503
+    lock.execute("ROLLBACK")
+    lock.close()
+    assert post(web, report) == 201
+    assert Store(data).count(COIN) == 1
+
+
+def test_the_page_explains_and_escapes(data: Path) -> None:
+    survey = Survey.parse(
+        {
+            "id": "v",
+            "title": "<script>alert(1)</script>",
+            "question": [{"id": "q", "ask": "<b>?</b>", "kind": "yes-no", "coin": "1/2"}],
+        }
+    )
+    page = create_app([survey], data).test_client().get("/s/v")
+    assert b"<script>" not in page.data
+    assert b"&lt;script&gt;" in page.data
+    assert b"75 send Yes and 25 send No" in page.data
+    assert survey.fingerprint.encode() in page.data
+    assert page.headers["Content-Security-Policy"].startswith("default-src 'none'")
+
+
+def test_the_published_survey_is_served_byte_for_byte(web: FlaskClient) -> None:
+    assert web.get("/s/coin/survey.json").data == COIN.publish()
