@@ -11,6 +11,7 @@ import pytest
 from scipy.optimize import brentq
 from scipy.stats import norm
 
+from benchmarks.variance import optimum
 from respondent import odds
 from respondent.exact import LIMIT, exp_between
 from respondent.laws import Distance, Law
@@ -97,18 +98,6 @@ def test_variance_is_close_to_the_optimum(answers: int, epsilon: str) -> None:
     best = optimum(answers, exp_between(Fraction(epsilon))[0])
     assert variance / best <= (Fraction("1.02") if answers <= 50 else Fraction("1.10"))
     assert variance / best > Fraction("0.99999")
-
-
-def optimum(k: int, e: Fraction) -> Fraction:
-    """Least variance of subset selection over all sizes d, from the published p* and q*."""
-    middle = int(k / (e + 1))
-
-    def variance(d: int) -> Fraction:
-        p = d * e / (d * e + k - d)
-        q = (d * e * (d - 1) + (k - d) * d) / ((k - 1) * (d * e + k - d))
-        return q * (1 - q) / (p - q) ** 2
-
-    return min(variance(d) for d in range(max(1, middle - 2), min(k - 1, middle + 3) + 1))
 
 
 @pytest.mark.parametrize(
