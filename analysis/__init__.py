@@ -1,12 +1,20 @@
 """Deniable for researchers: from counts to estimates, and surveys tried out beforehand."""
 
-from .estimate import estimate
+from .counts import counts
+from .estimate import Number, Result, Shares, estimate
 from .intervals import clopper_pearson, goodman, likelihood_ratio, wilson
+from .simulate import Sample, simulate
 
 __all__ = [
+    "Number",
+    "Result",
+    "Sample",
+    "Shares",
     "clopper_pearson",
+    "counts",
     "estimate",
     "goodman",
     "likelihood_ratio",
+    "simulate",
     "wilson",
 ]
