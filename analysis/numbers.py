@@ -194,7 +194,9 @@ class Number(Result):
         missing = float("nan")
         quartiles = [self.quantile(share) for share in QUARTILES]
         return [self.mean] + [
-            Value(f"{100 * q.share:g} % below", missing, q.estimate, missing, q.low, q.high, missing)
+            Value(
+                f"{100 * q.share:g} % below", missing, q.estimate, missing, q.low, q.high, missing
+            )
             for q in quartiles
         ]
 
@@ -230,9 +232,7 @@ class Number(Result):
         low, high = np.quantile(every[1:], tails, axis=0)
         last = law.answers - 1 - (1 if self.question.skip else 0)
         edges = np.concatenate([[0.0], firsts[1:] - 0.5, [last]])
-        return Distribution(
-            self.in_units(edges), every[0], low, high, self.level, every[1:]
-        )
+        return Distribution(self.in_units(edges), every[0], low, high, self.level, every[1:])
 
     def in_units(self, steps: Floats) -> Floats:
         return np.asarray(
@@ -367,4 +367,6 @@ def _in_units(draft: Number, mean: Value, counts: Floats) -> Value:
 def _method(law: Law) -> str:
     if isinstance(law, TwoPoint):
         return "Wilson interval of the high responses, mapped to the mean"
-    return "Student interval of unbiased scores" if not isinstance(law, Plain) else "Student interval"
+    return (
+        "Student interval of unbiased scores" if not isinstance(law, Plain) else "Student interval"
+    )

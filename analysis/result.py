@@ -168,7 +168,9 @@ class Result:
         ]
         rule = "-" * max(map(len, lines))
         ask = say(self.question.ask, "en")
-        return "\n".join([f"{self.question.id}: {ask}", lines[0], rule, *lines[1:], self._caption()])
+        return "\n".join(
+            [f"{self.question.id}: {ask}", lines[0], rule, *lines[1:], self._caption()]
+        )
 
     def _caption(self) -> str:
         parts = [

@@ -19,9 +19,7 @@ Answers: TypeAlias = dict[str, Ints]
 SLACK = 1e-6
 
 
-def answers_of(
-    survey: Survey, truth: object, n: int | None, rng: np.random.Generator
-) -> Answers:
+def answers_of(survey: Survey, truth: object, n: int | None, rng: np.random.Generator) -> Answers:
     """Draw, or take over, everybody's answers."""
     if n is not None and (isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1):
         raise ValueError("n: must be a whole number of at least 1")
@@ -88,8 +86,10 @@ def _is_array(value: object) -> bool:
     """One answer for each person, rather than one share for each answer."""
     if isinstance(value, np.ndarray):
         return value.dtype.kind != "f"
-    return isinstance(value, Sequence) and not isinstance(value, str) and not all(
-        isinstance(item, float) for item in value
+    return (
+        isinstance(value, Sequence)
+        and not isinstance(value, str)
+        and not all(isinstance(item, float) for item in value)
     )
 
 
@@ -101,13 +101,13 @@ def _answers(question: Question, value: object, size: int, rng: np.random.Genera
     ):
         found = _encoded(question, np.asarray(_objects(value)))
         if len(found) != size:
-            raise ValueError(
-                f"truth, {question.id}: has {len(found)} answers for {size} people"
-            )
+            raise ValueError(f"truth, {question.id}: has {len(found)} answers for {size} people")
         return found
     if question.kind == "choices":
         return _ticks(question, value, size, rng)
-    return rng.choice(question.law.answers, size=size, p=shares_of(question, value)).astype(np.int64)
+    return rng.choice(question.law.answers, size=size, p=shares_of(question, value)).astype(
+        np.int64
+    )
 
 
 def _objects(value: Any) -> npt.NDArray[Any]:
@@ -145,9 +145,7 @@ def shares_of(question: Question, value: object) -> Floats:
                 raise ValueError(f"truth: {problem}, not {answer!r}") from None
     elif isinstance(value, Sequence | np.ndarray) and not isinstance(value, str):
         if len(value) != size:
-            raise ValueError(
-                f"truth, {question.id}: has {len(value)} shares for {size} answers"
-            )
+            raise ValueError(f"truth, {question.id}: has {len(value)} shares for {size} answers")
         shares = np.array([_share(question, share) for share in value])
     else:
         raise TypeError(f"truth, {question.id}: must be shares or one answer for each person")
