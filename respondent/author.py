@@ -125,7 +125,8 @@ def _day(value: object) -> object:
 
 def _check_piping(questions: list[object], check: Checker) -> None:
     """Refuse texts that quote an answer, as other survey tools allow: "You said {drug}"."""
-    ids = {item.get("id") for item in questions if isinstance(item, dict)}
+    found = [item.get("id") for item in questions if isinstance(item, dict)]
+    ids = {id_ for id_ in found if isinstance(id_, str)}
     for number, item in enumerate(questions, 1):
         for key in ("ask", "help", "page"):
             text = item.get(key) if isinstance(item, dict) else None
@@ -161,17 +162,18 @@ class _Translator:
     """Translates questions; knows the survey's languages and the questions so far."""
 
     def __init__(self, languages: object, check: Checker) -> None:
-        good = isinstance(languages, list) and all(isinstance(code, str) for code in languages)
-        self.languages: list[str] = languages if good and isinstance(languages, list) else ["en"]
+        codes = languages if isinstance(languages, list) else []
+        good = codes and all(isinstance(code, str) for code in codes)
+        self.languages: list[str] = codes if good else ["en"]
         self.options: dict[str, list[Any]] = {}
         self.check = check
 
     def question(self, item: object, where: str) -> dict[str, Any]:
         found = self.check.fields(item, where, ("kind",), QUESTION_FIELDS, HINTS)
         kind = found.get("kind")
+        kind = kind if isinstance(kind, str) else ""
         if "kind" in found and kind not in KINDS:
-            spelt = kind if isinstance(kind, str) else ""
-            self.check.fail(within(where, "kind"), f'"{spelt}" is not a kind{likely(spelt, KINDS)}')
+            self.check.fail(within(where, "kind"), f'"{kind}" is not a kind{likely(kind, KINDS)}')
         document: dict[str, Any] = {
             key: found[key] for key in ("id", "ask", "help", "page") if key in found
         }
