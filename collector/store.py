@@ -37,7 +37,7 @@ class Store:
         columns = "".join(f", {_name(question.id)} INTEGER NOT NULL" for question in survey)
         with self._open() as database, database.atomic():
             database.execute(SURVEYS)
-            database["surveys"].insert(
+            database.table("surveys").insert(
                 {
                     "fingerprint": survey.fingerprint,
                     "id": survey.id,
