@@ -39,6 +39,10 @@ class Value:
     flag: str = ""
 
 
+#: A mean that there is none of.
+NOTHING = Value("mean", *(math.nan,) * 6)
+
+
 @dataclass(frozen=True)
 class Difference:
     """The estimated share of one answer less that of another."""

@@ -38,13 +38,13 @@ from .intervals import (
     wilson,
 )
 from .means import BOUNDED, FLAGS, OUTSIDE, ROUNDING, UNDRAWN, Arrays, mean_interval
-from .result import Difference, Result, Value
+from .result import NOTHING, Difference, Result, Value
 from .tally import Tally, answer_names
 
 #: Results with more answers than this print their top entries only.
 MOST_PRINTED = 40
 
-METHODS = {
+METHODS: dict[BinomialInterval, str] = {
     wilson: "Wilson intervals",
     clopper_pearson: "Clopper–Pearson intervals",
     likelihood_ratio: "likelihood-ratio intervals on [0, 1]",
@@ -152,7 +152,11 @@ def table_shares(
     found = score(estimate, n, level, variance)
     flag, away = _outside(estimate, found)
     if away.any():
-        part = (variance[0][away], variance[1][away], variance[2])
+        near = np.clip(estimate, 0, 1)
+        there = variance[0] + variance[1] * near + variance[2] * near**2
+        # Whatever the answers, the variance is at least the noise of some one answer.
+        least = (moments - np.eye(len(moments))).min(axis=1)
+        part = (np.maximum(there, least)[away], np.zeros(int(away.sum())), 0.0)
         size = np.broadcast_to(n, away.shape)[away]
         found = _replaced(found, away, bounded_score(estimate[away], size, level, part))
     likeliest = matrix >= matrix.max(axis=1, keepdims=True) * (1 - ROUNDING)
@@ -366,7 +370,7 @@ class Shares(Result):
                 float(arrays.se[number]),
                 float(arrays.low[number]),
                 float(arrays.high[number]),
-                float(self.feasible[number]) if len(self.answers) <= 2000 else float("nan"),
+                float(self.feasible[number]),
                 FLAGS[int(arrays.flag[number])],
                 bool(arrays.low[number] > 0),
             )
@@ -405,9 +409,8 @@ class Shares(Result):
             matrix = channel(law)
             inverse = left_inverse(matrix)
             line = inverse[first] - inverse[second]
-            found = mean_interval(
-                line, self.tally.dense(), level, (-1.0, 1.0), least_variance(matrix, line)
-            )
+            counts = self.tally.dense().astype(float)
+            found = mean_interval(line, counts, level, (-1.0, 1.0), least_variance(matrix, line))
             se, low, high = float(found.se), float(found.low), float(found.high)
         return Difference(self.answers[first], self.answers[second], estimate, se, low, high, level)
 
@@ -449,7 +452,8 @@ class Shares(Result):
         top, bottom = scores @ lines, lines.sum(axis=0)
         share = float(counts @ bottom / self.n)
         if share <= 0:
-            return Value("mean", *[float("nan")] * 3, scores[0], scores[-1], float("nan"), NO_MEAN)
+            ends = float(scores[0]), float(scores[-1])
+            return replace(NOTHING, low=ends[0], high=ends[1], flag=NO_MEAN)
         ratio = float(counts @ top / self.n) / share
         part = ratio + (top - ratio * bottom) / share if self.question.skip else top
         floor = 0.0

@@ -19,7 +19,7 @@ import numpy as np
 from respondent import Question, Survey
 from respondent.laws import Distance, Law, NumberLaw, OneOf, Plain, SupportLaw, TwoPoint, Wave
 
-from .channel import Floats, channel, support_counts, supporting
+from .channel import Floats, Ints, channel, support_counts, supporting
 from .feasible import likelihood
 from .intervals import BinomialInterval, bonferroni, check_level
 from .means import BOUNDED, OUTSIDE, Arrays, mean_interval
@@ -109,7 +109,7 @@ class Study:
 
     def __str__(self) -> str:
         head = ("question", "n", "answer", "truth", "bias", "rmse", "coverage", "flagged")
-        lines = [head]
+        lines: list[tuple[str, ...]] = [head]
         for row in self.rows:
             numbers = (row.truth, row.bias, row.rmse)
             lines.append(
@@ -131,7 +131,8 @@ class Study:
             for line in lines
         ]
         caption = (
-            f"{self.repetitions} repetitions; {100 * self.level:g} % intervals for the {self.target}; "
+            f"{self.repetitions} repetitions; {100 * self.level:g} % intervals "
+            f"for the {self.target}; "
             f"coverage ± {100 * self.coverage_se:.2f} (standard error)"
         )
         return "\n".join([*text, caption])
@@ -282,7 +283,7 @@ class _Design:
             found = channel(law) @ self.told
         return np.asarray(found / found.sum())
 
-    def _supports_by_person(self, sizes: Floats, rng: np.random.Generator) -> Floats:
+    def _supports_by_person(self, sizes: Ints, rng: np.random.Generator) -> Floats:
         """Support counts, with n in a last column, of a law with very many responses."""
         law = self.law
         assert isinstance(law, SupportLaw)

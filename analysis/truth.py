@@ -23,13 +23,14 @@ def answers_of(survey: Survey, truth: object, n: int | None, rng: np.random.Gene
     """Draw, or take over, everybody's answers."""
     if n is not None and (isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1):
         raise ValueError("n: must be a whole number of at least 1")
+    columns: dict[Any, Any]
     if hasattr(truth, "columns"):
-        columns, size = _frame(survey, truth, n, rng)
+        columns, n = _frame(survey, truth, n, rng)
     elif truth is None or isinstance(truth, Mapping):
-        columns, size = dict(truth or {}), n
+        columns = dict(truth or {})
     else:
         raise TypeError("truth: must be a mapping of question ids, or a DataFrame")
-    size = _size(columns, size)
+    size = _size(columns, n)
     found: Answers = {}
     for key, value in columns.items():
         if isinstance(key, tuple):
@@ -85,7 +86,7 @@ def _size(columns: Mapping[Any, Any], n: int | None) -> int:
 def _is_array(value: object) -> bool:
     """One answer for each person, rather than one share for each answer."""
     if isinstance(value, np.ndarray):
-        return value.dtype.kind != "f"
+        return bool(value.dtype.kind != "f")
     return (
         isinstance(value, Sequence)
         and not isinstance(value, str)
