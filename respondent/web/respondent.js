@@ -1302,9 +1302,11 @@ export class Question {
 
   /** The number of the option that has this label in some language, or undefined. */
   indexOf(label) {
-    const index = this.options.findIndex((option) =>
-      isText(option) ? option === label : Object.values(option).includes(label),
-    );
+    if (!isText(label)) return undefined;
+    // Native search first: a long list has one text for all languages.
+    const same = this.options.indexOf(label);
+    if (same >= 0) return same;
+    const index = this.options.findIndex((option) => labelsOf(option).includes(label));
     return index < 0 ? undefined : index;
   }
 
