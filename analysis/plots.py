@@ -160,33 +160,35 @@ def _families() -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=4096)
-def _measured(text: str, size: float) -> float:
+def _measured(text: str, size: float, weight: str = "normal") -> float:
     """Width of one line in inches."""
     from matplotlib.backends.backend_agg import RendererAgg
     from matplotlib.font_manager import FontProperties
 
-    font = FontProperties(family=list(_families()), size=size)
+    font = FontProperties(family=list(_families()), size=size, weight=weight)
     width, _, _ = RendererAgg(100, 100, 200).get_text_width_height_descent(text, font, False)
     return float(width) / 200
 
 
-def _wrapped(text: str, width: float, size: float, most: int = 50) -> list[str]:
+def _wrapped(
+    text: str, width: float, size: float, most: int = 50, weight: str = "normal"
+) -> list[str]:
     """Lines that are at most ``width`` inches wide; what needs more than ``most`` is cut."""
     lines = [""]
     for word in text.split():
         joined = f"{lines[-1]} {word}".strip()
-        if _measured(joined, size) <= width:
+        if _measured(joined, size, weight) <= width:
             lines[-1] = joined
             continue
         if lines[-1]:
             lines.append("")
         for letter in word:
-            if lines[-1] and _measured(lines[-1] + letter, size) > width:
+            if lines[-1] and _measured(lines[-1] + letter, size, weight) > width:
                 lines.append("")
             lines[-1] += letter
     if len(lines) > most:
         lines = lines[:most]
-        while lines[-1] and _measured(lines[-1] + "…", size) > width:
+        while lines[-1] and _measured(lines[-1] + "…", size, weight) > width:
             lines[-1] = lines[-1][:-1]
         lines[-1] += "…"
     return lines
@@ -240,7 +242,7 @@ class _Page:
 # Estimates of shares
 
 
-def _small_print(result: Result, more: Iterable[str]) -> list[str]:
+def _small_print(result: Result, more: Iterable[str], method: str = "") -> list[str]:
     fingerprint = result.fingerprint[:16] if result.fingerprint else "not named"
     parts = [
         f"n = {result.n:,}",
@@ -249,7 +251,7 @@ def _small_print(result: Result, more: Iterable[str]) -> list[str]:
         *([f"δ = {result.delta:.2g}"] if result.delta else []),
         f"level {100 * result.level:g} %",
         "for the population" if result.target == "population" else "for these respondents",
-        result.method,
+        method or result.method,
         *more,
         f"survey {fingerprint}",
     ]
@@ -257,7 +259,7 @@ def _small_print(result: Result, more: Iterable[str]) -> list[str]:
 
 
 def _title(result: Result) -> list[str]:
-    return _wrapped(say(result.question.ask, "en"), WIDTH - 2 * MARGIN, TITLE, 6)
+    return _wrapped(say(result.question.ask, "en"), WIDTH - 2 * MARGIN, TITLE, 6, "bold")
 
 
 def _interval_text(value: Value, scale: float, digits: int) -> str:
@@ -288,7 +290,7 @@ def _chosen(result: Shares, answers: Sequence[str] | None, top: int) -> tuple[li
     values: list[Value] = list(result.top(top))
     return values, (
         f"the {len(values)} largest estimates of {len(result.answers):,} answers, "
-        "their intervals (Clopper–Pearson, Bonferroni) hold for all answers at once"
+        "intervals that hold for all answers at once (Bonferroni)"
     )
 
 
@@ -296,13 +298,13 @@ def _shares_figure(result: Shares, answers: Sequence[str] | None, top: int) -> F
     values, choice = _chosen(result, answers, top)
     widths = [100 * (value.high - value.low) for value in values]
     texts = [_interval_text(value, 100, 2 if max(widths) < 1 else 1) for value in values]
-    more = [choice] if choice else []
+    more: list[str] = []
     if result.question.kind == "scale" and answers is None:
         more.append(f"mean score {_interval_text(result.mean, 1, 2)}")
     ends = _ends([100 * x for value in values for x in _numbers(value)] + [0.0])
     kind = "the population" if result.target == "population" else "these respondents"
     page, axes, rows = _rows_page(
-        result, values, texts, _small_print(result, _noted(values, more)), "estimate, %"
+        result, values, texts, _small_print(result, _noted(values, more), choice), "estimate, %"
     )
     _draw_rows(axes, values, rows, 100)
     axes.set_xlim(*ends)
@@ -353,7 +355,7 @@ def _rows_page(
     page.y += GAP / 2
     level = f"estimate with {100 * result.level:g} % interval"
     page.legend(_row_handles(level), 2)
-    heading_y = 1 - (page.y + _height(1, TEXT) / 2) / page.height
+    heading_y = 1 - (page.y + _height(1, TEXT) / 2 - 0.01) / page.height
     page.figure.text(
         1 - MARGIN / WIDTH, heading_y, heading, size=TEXT - 1, color=FAINT, ha="right", va="center"
     )
@@ -387,7 +389,7 @@ def _rows_page(
 def _few_ticks(axes: Axes, most: float) -> None:
     from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-    axes.xaxis.set_major_locator(MaxNLocator(nbins=max(2, min(8, int(most)))))
+    axes.xaxis.set_major_locator(MaxNLocator(nbins=max(2, min(8, int(most))), steps=[1, 2, 2.5, 5, 10]))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: _minus(f"{value:,.6g}")))
 
 
@@ -427,6 +429,8 @@ def _number_figure(result: Number) -> Figure:
     digits = max(0, 2 - int(math.floor(math.log10(step))))
     spread = not isinstance(question.law, TwoPoint)
     more = ["distribution by EM with smoothing, band from a bootstrap"] if spread else []
+    if isinstance(question.law, Wave):
+        more.append("dashed: noisy responses")
     if result.skipped:
         more.append(f"{result.skipped:,} skipped")
     panel = 2.2 if spread else 0.0
@@ -445,7 +449,6 @@ def _number_figure(result: Number) -> Figure:
     ends = _ends(range_ends + _numbers(mean))
     axes.set_xlim(*ends)
     if not spread:
-        axes.set_xlabel(f"mean{unit}; the range of answers is the width of the grid")
         axes.set_xlabel(f"value{unit}")
         return page.figure
     axes.tick_params(axis="x", labelbottom=False)
@@ -494,7 +497,7 @@ def _draw_distribution(axes: Axes, result: Number, step: float) -> None:
         highest = max(highest, float(noisy.max()))
     axes.set_ylim(0, 1.05 * highest or 1.0)
     unit = f" {say(result.question.unit, 'en')}" if result.question.unit else ""
-    axes.set_ylabel(f"% per {step:,g}{unit}")
+    axes.set_ylabel(f"% of people per step of {step:,g}{unit}")
     from matplotlib.ticker import MaxNLocator
 
     axes.yaxis.set_major_locator(MaxNLocator(nbins=5))
