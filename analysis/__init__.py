@@ -4,6 +4,7 @@ from .counts import counts
 from .estimate import Number, Result, Shares, estimate
 from .intervals import clopper_pearson, goodman, likelihood_ratio, wilson
 from .simulate import Sample, simulate
+from .study import Study, study
 
 __all__ = [
     "Number",
@@ -15,6 +16,8 @@ __all__ = [
     "estimate",
     "goodman",
     "likelihood_ratio",
+    "Study",
     "simulate",
+    "study",
     "wilson",
 ]

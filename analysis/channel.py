@@ -45,7 +45,7 @@ def channel(law: Law) -> Floats:
             "to be written out"
         )
     weights = _weights(law)
-    return weights / weights.sum(axis=0)
+    return np.asarray(weights / weights.sum(axis=0))
 
 
 def _weights(law: Law) -> Floats:
@@ -59,7 +59,7 @@ def _weights(law: Law) -> Floats:
         return np.where(told, float(law.truth), float(law.other))
     if isinstance(law, Table):
         totals = np.array([law.total(answer) for answer in range(law.answers)], dtype=float)
-        return np.array(law.rows, dtype=float).T / totals
+        return np.asarray(np.array(law.rows, dtype=float).T / totals)
     if isinstance(law, Subset | Projective):
         inside = np.stack(
             [supporting(law, np.arange(law.responses), x) for x in range(law.answers)], axis=1
@@ -75,7 +75,7 @@ def _weights(law: Law) -> Floats:
         weights, tails = _distance_weights(law)
         distance = np.abs(responses - law.margin - answers)
         at_end = (responses == 0) | (responses == law.responses - 1)
-        return np.where(at_end, tails[distance], weights[distance])
+        return np.asarray(np.where(at_end, tails[distance], weights[distance]))
     raise TypeError(f"{law.name}: is not a law that analysis knows")
 
 
@@ -235,9 +235,9 @@ def kronecker_solve(channels: Sequence[Floats], table: npt.ArrayLike) -> Floats:
 
 def kronecker_covariance(channels: Sequence[Floats], table: npt.ArrayLike, n: int) -> Floats:
     """Covariance of ``kronecker_solve`` for a small table, answers in C order."""
-    inverse = np.eye(1)
+    inverse: Floats = np.eye(1)
     for matrix in channels:
-        inverse = np.kron(inverse, left_inverse(matrix))
+        inverse = np.asarray(np.kron(inverse, left_inverse(matrix)), dtype=float)
     return covariance(inverse, np.asarray(table, dtype=float).ravel(), n)
 
 

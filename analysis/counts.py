@@ -13,7 +13,7 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -24,7 +24,7 @@ from .channel import Ints
 from .tally import MOST_NAMED
 
 if TYPE_CHECKING:
-    import pandas
+    pass
 
 #: Columns that are not responses.
 BESIDE = ("survey", "key", "day")
@@ -237,7 +237,9 @@ class _Counter:
             raise ValueError(f"{at}: must have {len(widths)} responses")
         if not all(type(response) is int for response in responses):
             raise ValueError(f"{at}: responses must be whole numbers")
-        sent = Report(self.survey.fingerprint, str(document["key"]), tuple(responses), tuple(widths))
+        sent = Report(
+            self.survey.fingerprint, str(document["key"]), tuple(responses), tuple(widths)
+        )
         try:
             return parse_report(self.survey, bytes(sent))
         except InvalidReport as problem:
@@ -310,9 +312,7 @@ def _csv_batches(path: Path, wanted: list[str]) -> Iterator[dict[str, npt.NDArra
     import pyarrow
     from pyarrow import csv
 
-    types = {
-        name: pyarrow.string() if name == "survey" else pyarrow.int64() for name in wanted
-    }
+    types = {name: pyarrow.string() if name == "survey" else pyarrow.int64() for name in wanted}
     try:
         with csv.open_csv(
             path,
@@ -367,10 +367,10 @@ def _read_sqlite(counter: _Counter, path: Path) -> None:
         raise ValueError(f"{path.name}: cannot be read as SQLite: {problem}") from None
 
 
-def _count_tables(
-    counter: _Counter, database: sqlite3.Connection, table: str, where: str
-) -> None:
-    names = [name for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+def _count_tables(counter: _Counter, database: sqlite3.Connection, table: str, where: str) -> None:
+    names = [
+        name for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+    ]
     if table not in names:
         kept = [name for name in names if re.fullmatch(r"reports_[0-9a-f]{16}", name)]
         raise ValueError(

@@ -10,10 +10,10 @@ import numpy as np
 from respondent import Question
 from respondent.laws import OneOf, Table
 
-from .intervals import BinomialInterval, bonferroni, check_level, wilson
+from .intervals import BinomialInterval, bonferroni, check_level
 from .numbers import Number, estimate_number
 from .result import TARGETS, Result
-from .shares import METHODS, Shares, share_arrays
+from .shares import METHODS, Shares, share_arrays, usual_interval
 from .tally import Counts, tally
 
 __all__ = ["Number", "Result", "Shares", "estimate"]
@@ -25,7 +25,7 @@ def estimate(
     level: float = 0.95,
     *,
     target: str = "population",
-    interval: BinomialInterval = wilson,
+    interval: BinomialInterval | None = None,
     simultaneous: bool = False,
     n: int | None = None,
     fingerprint: str | None = None,
@@ -39,9 +39,10 @@ def estimate(
     who were not asked (``law.responses``, of a question with show-if) are left out of n.
     ``target``: the *population* that the respondents are a random sample of, or these
     *respondents* themselves, for whom only the law's noise is uncertain.
-    ``interval``: ``wilson``, ``clopper_pearson`` or ``likelihood_ratio`` of ``analysis``.
-    ``simultaneous``: intervals that hold for all answers at once (Bonferroni; with Wilson's,
-    as here, these are Goodman's 1965).
+    ``interval``: ``wilson`` (the default), ``clopper_pearson`` or ``likelihood_ratio`` of
+    ``analysis``.
+    ``simultaneous``: intervals that hold for all answers at once, by Bonferroni's correction;
+    exact ones unless ``interval`` says otherwise. With ``wilson`` they are Goodman's (1965).
     ``n``: how many reports there are; counts that do not add up to it are refused.
     """
     if not isinstance(question, Question):
@@ -54,6 +55,7 @@ def estimate(
         return estimate_number(question, _kept(counts), found, level, target, fingerprint)
     intervals = len(question.options)
     each = bonferroni(level, intervals) if simultaneous else level
+    interval = interval or usual_interval(question, target, simultaneous)
     arrays = share_arrays(question, found, each, target, interval)
     return Shares(
         question=question,

@@ -98,9 +98,7 @@ def _projective(law: Projective, tally: Tally) -> Likelihood:
     def backward(values: Floats) -> Floats:
         padded = np.zeros(law.responses)
         padded[tally.responses] = values
-        return np.asarray(
-            base * values.sum() + step * orthogonal_sums(law, padded)[: law.answers]
-        )
+        return np.asarray(base * values.sum() + step * orthogonal_sums(law, padded)[: law.answers])
 
     return Likelihood(tally.counts.astype(float), law.answers, forward, backward)
 

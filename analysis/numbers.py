@@ -11,10 +11,10 @@ import numpy as np
 from respondent import Question
 from respondent.laws import Distance, Law, NumberLaw, Plain, TwoPoint, Wave
 
-from .channel import Floats, channel
+from .channel import Floats, Ints, channel
 from .feasible import Likelihood, distance_operators, likelihood
 from .means import FLAGS, mean_interval
-from .result import Result, Value
+from .result import NOTHING, Result, Value
 from .shares import support_shares
 from .tally import Counts, Tally
 
@@ -39,9 +39,9 @@ def scores(law: Law) -> Floats:
     elif isinstance(law, TwoPoint | Wave):
         # Both are straight lines in the response.
         first, second = law.score(0), law.score(1)
-        found = float(first) + np.arange(law.responses) * float(second - first)
+        found = np.arange(law.responses, dtype=np.float64) * float(second - first) + float(first)
     else:
-        found = np.arange(law.responses, dtype=float)
+        found = np.arange(law.responses, dtype=np.float64)
     found.flags.writeable = False
     return found
 
@@ -123,8 +123,8 @@ def _value(found: object, scale: float) -> Value:
     def first(name: str) -> float:
         return float(np.ravel(getattr(found, name))[0])
 
-    numbers = [scale * first(name) for name in ("noisy", "estimate", "se", "low", "high")]
-    return Value("mean", *numbers, float("nan"), FLAGS[int(first("flag"))])
+    numbers = {name: scale * first(name) for name in ("estimate", "se", "low", "high")}
+    return replace(NOTHING, **numbers, flag=FLAGS[int(first("flag"))])  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True)
@@ -194,7 +194,9 @@ class Number(Result):
         missing = float("nan")
         quartiles = [self.quantile(share) for share in QUARTILES]
         return [self.mean] + [
-            Value(f"{100 * q.share:g} % below", missing, q.estimate, missing, q.low, q.high, missing)
+            Value(
+                f"{100 * q.share:g} % below", missing, q.estimate, missing, q.low, q.high, missing
+            )
             for q in quartiles
         ]
 
@@ -230,9 +232,7 @@ class Number(Result):
         low, high = np.quantile(every[1:], tails, axis=0)
         last = law.answers - 1 - (1 if self.question.skip else 0)
         edges = np.concatenate([[0.0], firsts[1:] - 0.5, [last]])
-        return Distribution(
-            self.in_units(edges), every[0], low, high, self.level, every[1:]
-        )
+        return Distribution(self.in_units(edges), every[0], low, high, self.level, every[1:])
 
     def in_units(self, steps: Floats) -> Floats:
         return np.asarray(
@@ -240,7 +240,7 @@ class Number(Result):
         )
 
 
-def binned(law: Law, tally: Tally) -> tuple[Floats, Floats]:
+def binned(law: Law, tally: Tally) -> tuple[Floats, Ints]:
     """Chances of the observed responses given each bin of answers; first answers of bins."""
     bins = min(law.answers, max(16, int(np.sqrt(tally.n))), MOST_BINS)
     firsts = np.arange(bins) * law.answers // bins
@@ -309,7 +309,7 @@ def estimate_number(
         n=tally.n,
         not_asked=tally.not_asked,
         tally=tally,
-        mean=Value("mean", *[float("nan")] * 6),
+        mean=NOTHING,
         skipped=skipped,
     )
     noise = None
@@ -367,4 +367,6 @@ def _in_units(draft: Number, mean: Value, counts: Floats) -> Value:
 def _method(law: Law) -> str:
     if isinstance(law, TwoPoint):
         return "Wilson interval of the high responses, mapped to the mean"
-    return "Student interval of unbiased scores" if not isinstance(law, Plain) else "Student interval"
+    return (
+        "Student interval of unbiased scores" if not isinstance(law, Plain) else "Student interval"
+    )

@@ -511,10 +511,11 @@ def _study_figure(studies: Sequence[Study], fingerprint: str | None) -> Figure:
     level = studies[0].level
     lines = _study_lines(rows)
     sizes = sorted({row.n for row in rows})
-    epsilons = sorted({row.epsilon for row in rows})
+    # Plain questions have no ε to be drawn at.
+    epsilons = sorted({row.epsilon for row in rows if row.epsilon > 0})
     means = [row for row in rows if _is_mean(row)]
     kinds = (["share"] if len(means) < len(rows) else []) + (["mean"] if means else [])
-    against = (["n"] if len(sizes) > 1 or len(epsilons) == 1 else []) + (
+    against = (["n"] if len(sizes) > 1 or len(epsilons) < 2 else []) + (
         ["ε"] if len(epsilons) > 1 else []
     )
     title = ["Coverage and error of the estimates"]
@@ -576,7 +577,7 @@ def _study_print(
 ) -> str:
     parts = [
         f"n = {', '.join(f'{size:,}' for size in sizes)}",
-        f"ε = {', '.join(f'{epsilon:.4g}' for epsilon in epsilons)}",
+        f"ε = {', '.join(dict.fromkeys(f'{epsilon:.4g}' for epsilon in epsilons)) or 'none'}",
         f"level {100 * studies[0].level:g} %",
         f"{min(study.repetitions for study in studies):,} repetitions",
         "grey: within two standard errors of the level",
@@ -610,7 +611,7 @@ def _points(
     found: dict[float, list[float]] = {}
     for row in rows:
         value = float(getattr(row, field))
-        if not math.isnan(value):
+        if not math.isnan(value) and (what == "n" or row.epsilon > 0):
             found.setdefault(row.n if what == "n" else row.epsilon, []).append(value)
     places = sorted(found)
     return places, [float(together(np.array(found[place]))) for place in places]

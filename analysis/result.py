@@ -39,6 +39,10 @@ class Value:
     flag: str = ""
 
 
+#: A mean that there is none of.
+NOTHING = Value("mean", *(math.nan,) * 6)
+
+
 @dataclass(frozen=True)
 class Difference:
     """The estimated share of one answer less that of another."""
@@ -168,7 +172,9 @@ class Result:
         ]
         rule = "-" * max(map(len, lines))
         ask = say(self.question.ask, "en")
-        return "\n".join([f"{self.question.id}: {ask}", lines[0], rule, *lines[1:], self._caption()])
+        return "\n".join(
+            [f"{self.question.id}: {ask}", lines[0], rule, *lines[1:], self._caption()]
+        )
 
     def _caption(self) -> str:
         parts = [

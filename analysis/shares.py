@@ -38,13 +38,13 @@ from .intervals import (
     wilson,
 )
 from .means import BOUNDED, FLAGS, OUTSIDE, ROUNDING, UNDRAWN, Arrays, mean_interval
-from .result import Difference, Result, Value
+from .result import NOTHING, Difference, Result, Value
 from .tally import Tally, answer_names
 
 #: Results with more answers than this print their top entries only.
 MOST_PRINTED = 40
 
-METHODS = {
+METHODS: dict[BinomialInterval, str] = {
     wilson: "Wilson intervals",
     clopper_pearson: "Clopper–Pearson intervals",
     likelihood_ratio: "likelihood-ratio intervals on [0, 1]",
@@ -232,11 +232,11 @@ def share_arrays(
         return support_shares(supports, tally.n, p, q, level, target, interval)
     matrix = channel(law)
     if law.responses == 2 == law.answers:
-        return _binary_table(tally.dense(), matrix, level, target, interval)
+        return binary_table(tally.dense(), matrix, level, target, interval)
     return table_shares(tally.dense(), matrix, level, target, interval)
 
 
-def _binary_table(
+def binary_table(
     counts: npt.ArrayLike,
     matrix: Floats,
     level: float,
@@ -266,6 +266,18 @@ def plain_ticks(question: Question, tally: Tally) -> Ints:
     options = np.arange(len(question.options))
     bits = (tally.responses[:, None] >> options) & 1
     return np.asarray(tally.counts @ bits)
+
+
+def usual_interval(question: Question, target: str, simultaneous: bool) -> BinomialInterval:
+    """Wilson's; for all answers at once the exact one, where a count is binomial.
+
+    At the levels that many answers at once need, Wilson's misses rare answers too often:
+    measured, 92 % instead of 95 % for 30 answers, ε = 3 and n = 200.
+    """
+    law = question.law
+    binomial = isinstance(law, SupportLaw | Plain) or (law.responses == 2 == law.answers)
+    exact = simultaneous and binomial and target == "population"
+    return clopper_pearson if exact else wilson
 
 
 # The result
@@ -343,8 +355,7 @@ class Shares(Result):
         interval is.
         """
         each = bonferroni(self.level if level is None else level, len(self.answers))
-        exact = self.target == "population" and isinstance(self.question.law, SupportLaw | Plain)
-        interval: BinomialInterval = clopper_pearson if exact else wilson
+        interval = usual_interval(self.question, self.target, simultaneous=True)
         arrays = share_arrays(self.question, self.tally, each, self.target, interval)
         order = np.argsort(-np.nan_to_num(arrays.estimate, nan=-np.inf), kind="stable")[:count]
         return [
@@ -394,9 +405,8 @@ class Shares(Result):
             matrix = channel(law)
             inverse = left_inverse(matrix)
             line = inverse[first] - inverse[second]
-            found = mean_interval(
-                line, self.tally.dense(), level, (-1.0, 1.0), least_variance(matrix, line)
-            )
+            counts = self.tally.dense().astype(float)
+            found = mean_interval(line, counts, level, (-1.0, 1.0), least_variance(matrix, line))
             se, low, high = float(found.se), float(found.low), float(found.high)
         return Difference(self.answers[first], self.answers[second], estimate, se, low, high, level)
 
@@ -438,7 +448,8 @@ class Shares(Result):
         top, bottom = scores @ lines, lines.sum(axis=0)
         share = float(counts @ bottom / self.n)
         if share <= 0:
-            return Value("mean", *[float("nan")] * 3, scores[0], scores[-1], float("nan"), NO_MEAN)
+            ends = float(scores[0]), float(scores[-1])
+            return replace(NOTHING, low=ends[0], high=ends[1], flag=NO_MEAN)
         ratio = float(counts @ top / self.n) / share
         part = ratio + (top - ratio * bottom) / share if self.question.skip else top
         floor = 0.0

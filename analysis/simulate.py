@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from math import comb
@@ -11,9 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
-from respondent import Question, Report, Survey
+from respondent import Report, Survey
 from respondent.laws import (
     Distance,
     KAry,
@@ -27,7 +25,7 @@ from respondent.laws import (
     Wave,
 )
 
-from .channel import Floats, Ints, binomials, point_vectors, set_members
+from .channel import Ints, binomials, point_vectors, set_members
 from .counts import counted
 from .truth import Answers, answers_of, safe_answer
 
@@ -207,7 +205,9 @@ class Sample:
     def to_frame(self) -> pandas.DataFrame:
         import pandas
 
-        return pandas.DataFrame({question.id: self.responses[question.id] for question in self.survey})
+        return pandas.DataFrame(
+            {question.id: self.responses[question.id] for question in self.survey}
+        )
 
     def to_csv(self, path: str | Path) -> None:
         """One column of responses for each question, as ``counts`` reads them."""
@@ -260,7 +260,7 @@ def simulate(
     told = _told(survey, people, rng, (safe, random, refuse), safe_answers or {})
     responses: dict[str, Ints] = {}
     for question in survey:
-        found = respond(question.law, told.answers[question.id], _generator(rng))
+        found = respond(question.law, told.answers[question.id], generator(rng))
         for condition in question.show_if:
             shown = np.isin(responses[condition.question], condition.among)
             found = np.where(shown, found, question.law.responses)
@@ -268,7 +268,7 @@ def simulate(
     return Sample(survey, told.truth, responses, seed)
 
 
-def _generator(rng: np.random.Generator) -> Below:
+def generator(rng: np.random.Generator) -> Below:
     def below(total: Any, size: int) -> Ints:
         return rng.integers(0, total, size=size, dtype=np.int64)
 

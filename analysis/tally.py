@@ -99,8 +99,10 @@ def _names(question: Question) -> dict[str, int]:
     texts = question.labels
     if not texts and isinstance(question.law, KAry | Plain) and question.kind != "choices":
         texts = question.options
-    if not texts and isinstance(question.law, Table) and question.law.responses == len(
-        question.options
+    if (
+        not texts
+        and isinstance(question.law, Table)
+        and question.law.responses == len(question.options)
     ):
         texts = question.options
     return {

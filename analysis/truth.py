@@ -19,19 +19,18 @@ Answers: TypeAlias = dict[str, Ints]
 SLACK = 1e-6
 
 
-def answers_of(
-    survey: Survey, truth: object, n: int | None, rng: np.random.Generator
-) -> Answers:
+def answers_of(survey: Survey, truth: object, n: int | None, rng: np.random.Generator) -> Answers:
     """Draw, or take over, everybody's answers."""
     if n is not None and (isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1):
         raise ValueError("n: must be a whole number of at least 1")
+    columns: dict[Any, Any]
     if hasattr(truth, "columns"):
-        columns, size = _frame(survey, truth, n, rng)
+        columns, n = _frame(survey, truth, n, rng)
     elif truth is None or isinstance(truth, Mapping):
-        columns, size = dict(truth or {}), n
+        columns = dict(truth or {})
     else:
         raise TypeError("truth: must be a mapping of question ids, or a DataFrame")
-    size = _size(columns, size)
+    size = _size(columns, n)
     found: Answers = {}
     for key, value in columns.items():
         if isinstance(key, tuple):
@@ -87,9 +86,11 @@ def _size(columns: Mapping[Any, Any], n: int | None) -> int:
 def _is_array(value: object) -> bool:
     """One answer for each person, rather than one share for each answer."""
     if isinstance(value, np.ndarray):
-        return value.dtype.kind != "f"
-    return isinstance(value, Sequence) and not isinstance(value, str) and not all(
-        isinstance(item, float) for item in value
+        return bool(value.dtype.kind != "f")
+    return (
+        isinstance(value, Sequence)
+        and not isinstance(value, str)
+        and not all(isinstance(item, float) for item in value)
     )
 
 
@@ -101,13 +102,13 @@ def _answers(question: Question, value: object, size: int, rng: np.random.Genera
     ):
         found = _encoded(question, np.asarray(_objects(value)))
         if len(found) != size:
-            raise ValueError(
-                f"truth, {question.id}: has {len(found)} answers for {size} people"
-            )
+            raise ValueError(f"truth, {question.id}: has {len(found)} answers for {size} people")
         return found
     if question.kind == "choices":
         return _ticks(question, value, size, rng)
-    return rng.choice(question.law.answers, size=size, p=shares_of(question, value)).astype(np.int64)
+    return rng.choice(question.law.answers, size=size, p=shares_of(question, value)).astype(
+        np.int64
+    )
 
 
 def _objects(value: Any) -> npt.NDArray[Any]:
@@ -145,9 +146,7 @@ def shares_of(question: Question, value: object) -> Floats:
                 raise ValueError(f"truth: {problem}, not {answer!r}") from None
     elif isinstance(value, Sequence | np.ndarray) and not isinstance(value, str):
         if len(value) != size:
-            raise ValueError(
-                f"truth, {question.id}: has {len(value)} shares for {size} answers"
-            )
+            raise ValueError(f"truth, {question.id}: has {len(value)} shares for {size} answers")
         shares = np.array([_share(question, share) for share in value])
     else:
         raise TypeError(f"truth, {question.id}: must be shares or one answer for each person")
