@@ -38,8 +38,12 @@ INK, BAR, FAINT, GRID = "#1A1A1A", COLOURS[0], "#5A5A5A", "#DADADA"
 
 # Inches and points.
 WIDTH, MARGIN, GAP = 7.0, 0.15, 0.12
+FULL = WIDTH - 2 * MARGIN
 TITLE, TEXT, SMALL = 11.0, 9.0, 7.0
 MOST_LABEL, MOST_LINES = 2.4, 4
+DPI = 200
+#: Letters are fitted to whole pixels, so a line may come out a little wider than measured.
+SAFE = 1.02
 
 FONTS = (
     "DejaVu Sans",
@@ -109,7 +113,7 @@ def _save(figure: Figure, path: PathLike | None) -> None:
     ending = Path(path).suffix.lower()
     # Without the hour in it, the same figure is the same file.
     metadata = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}.get(ending)
-    figure.savefig(path, dpi=200, metadata=metadata)
+    figure.savefig(path, dpi=DPI, metadata=metadata)
 
 
 # The look
@@ -118,7 +122,7 @@ def _save(figure: Figure, path: PathLike | None) -> None:
 def _look() -> AbstractContextManager[None]:
     import matplotlib
 
-    settings: dict[str, Any] = {
+    settings: dict[Any, Any] = {
         "font.family": list(_families()),
         "font.size": TEXT,
         "text.color": INK,
@@ -162,12 +166,13 @@ def _families() -> tuple[str, ...]:
 @lru_cache(maxsize=4096)
 def _measured(text: str, size: float, weight: str = "normal") -> float:
     """Width of one line in inches."""
-    from matplotlib.backends.backend_agg import RendererAgg
+    from matplotlib.backends import backend_agg
     from matplotlib.font_manager import FontProperties
 
     font = FontProperties(family=list(_families()), size=size, weight=weight)
-    width, _, _ = RendererAgg(100, 100, 200).get_text_width_height_descent(text, font, False)
-    return float(width) / 200
+    renderer: Any = backend_agg.RendererAgg  # matplotlib leaves it without types
+    width, _, _ = renderer(100, 100, DPI).get_text_width_height_descent(text, font, False)
+    return SAFE * float(width) / DPI
 
 
 def _wrapped(
@@ -205,7 +210,7 @@ class _Page:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
 
-        self.figure: Figure = Figure(figsize=(WIDTH, height))
+        self.figure: Figure = Figure(figsize=(WIDTH, height), dpi=DPI)
         FigureCanvasAgg(self.figure)
         self.height = height
         self.y = MARGIN
@@ -255,11 +260,11 @@ def _small_print(result: Result, more: Iterable[str], method: str = "") -> list[
         *more,
         f"survey {fingerprint}",
     ]
-    return _wrapped("; ".join(parts), WIDTH - 2 * MARGIN, SMALL)
+    return _wrapped("; ".join(parts), FULL, SMALL)
 
 
 def _title(result: Result) -> list[str]:
-    return _wrapped(say(result.question.ask, "en"), WIDTH - 2 * MARGIN, TITLE, 6, "bold")
+    return _wrapped(say(result.question.ask, "en"), FULL, TITLE, 6, "bold")
 
 
 def _interval_text(value: Value, scale: float, digits: int) -> str:
@@ -339,7 +344,8 @@ def _rows_page(
 ) -> tuple[_Page, Axes, list[float]]:
     """A page with a row for each value: label, room to draw in, numbers."""
     natural = max(_measured(value.name, TEXT) for value in values)
-    label_width = min(max(natural, 0.4), MOST_LABEL) + 0.01
+    least = 0.8 if beneath else 0.4
+    label_width = min(max(natural, least), MOST_LABEL) + 0.01
     labels = [_wrapped(value.name, label_width, TEXT, MOST_LINES) for value in values]
     heights = [max(0.26, _height(len(label), TEXT) + 0.08) for label in labels]
     text_width = max(_measured(text, TEXT - 1) for text in [*texts, heading])
@@ -389,7 +395,9 @@ def _rows_page(
 def _few_ticks(axes: Axes, most: float) -> None:
     from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-    axes.xaxis.set_major_locator(MaxNLocator(nbins=max(2, min(8, int(most))), steps=[1, 2, 2.5, 5, 10]))
+    axes.xaxis.set_major_locator(
+        MaxNLocator(nbins=max(2, min(8, int(most))), steps=[1, 2, 2.5, 5, 10])
+    )
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: _minus(f"{value:,.6g}")))
 
 
@@ -498,9 +506,10 @@ def _draw_distribution(axes: Axes, result: Number, step: float) -> None:
     axes.set_ylim(0, 1.05 * highest or 1.0)
     unit = f" {say(result.question.unit, 'en')}" if result.question.unit else ""
     axes.set_ylabel(f"% of people per step of {step:,g}{unit}")
-    from matplotlib.ticker import MaxNLocator
+    from matplotlib.ticker import FuncFormatter, MaxNLocator
 
     axes.yaxis.set_major_locator(MaxNLocator(nbins=5))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.4g}"))
 
 
 # Studies
@@ -508,51 +517,52 @@ def _draw_distribution(axes: Axes, result: Number, step: float) -> None:
 
 def _study_figure(studies: Sequence[Study], fingerprint: str | None) -> Figure:
     rows = [row for study in studies for row in study.rows]
-    level = studies[0].level
-    lines = _study_lines(rows)
     sizes = sorted({row.n for row in rows})
     # Plain questions have no ε to be drawn at.
     epsilons = sorted({row.epsilon for row in rows if row.epsilon > 0})
-    means = [row for row in rows if _is_mean(row)]
-    kinds = (["share"] if len(means) < len(rows) else []) + (["mean"] if means else [])
-    against = (["n"] if len(sizes) > 1 or len(epsilons) < 2 else []) + (
-        ["ε"] if len(epsilons) > 1 else []
-    )
-    title = ["Coverage and error of the estimates"]
-    footer = _wrapped(_study_print(studies, sizes, epsilons, fingerprint), WIDTH - 2 * MARGIN, SMALL)
-    names = list(lines)
-    longest = max(_measured(name, TEXT - 1) for name in names)
-    columns = max(1, min(len(names), int((WIDTH - 2 * MARGIN) / (longest + 0.75))))
-    legend = _height(math.ceil(len(names) / columns), TEXT) * 1.1
-    panel, below = 2.0, 0.55
+    groups = {"n": _lines_against_n(rows), "ε": _lines_against_epsilon(rows, sizes)}
+    if len(sizes) == 1 and groups["ε"]:
+        del groups["n"]
+    groups = {what: lines for what, lines in groups.items() if lines}
+    columns = {what: _legend_columns(lines) for what, lines in groups.items()}
+    legends = {
+        what: _height(math.ceil(len(lines) / columns[what]), TEXT) * 1.1
+        for what, lines in groups.items()
+    }
+    footer = _wrapped(_study_print(studies, sizes, epsilons, fingerprint), FULL, SMALL)
+    panel, below, above = 2.0, 0.6, 0.16
     page = _Page(
-        MARGIN + _height(1, TITLE) + GAP / 2 + legend + GAP
-        + len(against) * (panel + below + 0.25) + _height(len(footer), SMALL) + MARGIN
+        MARGIN + _height(1, TITLE) + GAP / 2 + sum(legends.values())
+        + len(groups) * (above + panel + below) + _height(len(footer), SMALL) + MARGIN
     )  # fmt: skip
-    page.lines(title, TITLE, weight="bold")
+    page.lines(["Coverage and error of the estimates"], TITLE, weight="bold")
     page.y += GAP / 2
-    page.legend([_study_handle(number, name) for number, name in enumerate(names)], columns)
-    page.y += legend + GAP
-    across = 1 + len(kinds)
-    width = (WIDTH - 2 * MARGIN) / across
-    repetitions = min(study.repetitions for study in studies)
-    for what in against:
-        page.y += 0.25
+    for what, lines in groups.items():
+        page.legend([_study_handle(*item) for item in enumerate(lines)], columns[what])
+        page.y += legends[what] + above
         top = page.y
-        for place in range(across):
+        means = [_is_mean(row) for every in lines.values() for row in every]
+        kinds = ["share"] * (not all(means)) + ["mean"] * any(means)
+        width = FULL / (1 + len(kinds))
+        for place, kind in enumerate(["coverage", *kinds]):
             page.y = top
             left = MARGIN + place * width + 0.55
             axes = page.axes(left, MARGIN + (place + 1) * width - 0.08, panel, below)
-            if place == 0:
-                _draw_coverage(axes, lines, what, level, repetitions)
+            if kind == "coverage":
+                _draw_coverage(axes, lines, what, studies)
             else:
-                _draw_errors(axes, lines, what, kinds[place - 1])
+                _draw_errors(axes, lines, what, kind)
             _log_axis(axes.xaxis, sizes if what == "n" else epsilons, width)
             axes.set_xlabel("n, respondents" if what == "n" else "ε of the question")
             axes.grid(True)
     page.y = page.height - MARGIN - _height(len(footer), SMALL)
     page.lines(footer, SMALL, FAINT)
     return page.figure
+
+
+def _legend_columns(lines: Mapping[str, object]) -> int:
+    longest = max(_measured(name, TEXT - 1) for name in lines)
+    return max(1, min(len(lines), int(FULL / (longest + 0.75))))
 
 
 def _is_mean(row: StudyRow) -> bool:
@@ -562,11 +572,28 @@ def _is_mean(row: StudyRow) -> bool:
 NUMBER_LAWS = ("two-point", "wave", "distance")
 
 
-def _study_lines(rows: Sequence[StudyRow]) -> Mapping[str, list[StudyRow]]:
+def _lines_against_n(rows: Sequence[StudyRow]) -> dict[str, list[StudyRow]]:
     lines: dict[str, list[StudyRow]] = {}
     for row in rows:
         lines.setdefault(f"{row.question} ({row.law})", []).append(row)
     return lines
+
+
+def _lines_against_epsilon(
+    rows: Sequence[StudyRow], sizes: Sequence[int]
+) -> dict[str, list[StudyRow]]:
+    """Questions that differ in ε only make a line, for the least, a middle and the largest n."""
+    answers: dict[tuple[str, float], set[str]] = {}
+    for row in rows:
+        answers.setdefault((row.question, row.epsilon), set()).add(row.answer)
+    wanted = {sizes[0], sizes[len(sizes) // 2], sizes[-1]}
+    lines: dict[str, list[StudyRow]] = {}
+    for row in sorted(rows, key=lambda row: row.n):
+        if row.n in wanted and row.epsilon > 0:
+            size = len(answers[row.question, row.epsilon])
+            kind = row.law if _is_mean(row) else f"{row.law} of {size}"
+            lines.setdefault(f"{kind}, n = {row.n:,}", []).append(row)
+    return {name: found for name, found in lines.items() if len({row.epsilon for row in found}) > 1}
 
 
 def _study_print(
@@ -618,8 +645,10 @@ def _points(
 
 
 def _draw_coverage(
-    axes: Axes, lines: Mapping[str, list[StudyRow]], what: str, level: float, repetitions: int
+    axes: Axes, lines: Mapping[str, list[StudyRow]], what: str, studies: Sequence[Study]
 ) -> None:
+    level = studies[0].level
+    repetitions = min(study.repetitions for study in studies)
     se = 100 * math.sqrt(level * (1 - level) / repetitions)
     axes.axhspan(100 * level - 2 * se, min(100.0, 100 * level + 2 * se), color="#E8E8E8")
     axes.axhline(100 * level, color=FAINT, linewidth=0.8)
@@ -633,16 +662,12 @@ def _draw_coverage(
     axes.set_ylabel("coverage (%)")
 
 
-def _draw_errors(
-    axes: Axes, lines: Mapping[str, list[StudyRow]], what: str, kind: str
-) -> None:
+def _draw_errors(axes: Axes, lines: Mapping[str, list[StudyRow]], what: str, kind: str) -> None:
     scale = 100 if kind == "share" else 1
     every: list[float] = []
     for number, rows in enumerate(lines.values()):
         wanted = [row for row in rows if _is_mean(row) == (kind == "mean")]
-        x, y = _points(
-            wanted, what, "rmse", lambda values: scale * math.sqrt((values**2).mean())
-        )
+        x, y = _points(wanted, what, "rmse", lambda values: scale * math.sqrt((values**2).mean()))
         axes.plot(x, y, **_style(number))
         every += [value for value in y if value > 0]
     if every:
@@ -650,9 +675,7 @@ def _draw_errors(
         low, high = min(every) / 1.4, max(every) * 1.4
         axes.set_ylim(low, high)
         _log_axis(axes.yaxis, _round_numbers(low, high), 1.0)
-    axes.set_ylabel(
-        "error of shares (points)" if kind == "share" else "error of means (own units)"
-    )
+    axes.set_ylabel("error of shares (points)" if kind == "share" else "error of means (own units)")
 
 
 def _round_numbers(low: float, high: float) -> list[float]:
@@ -661,6 +684,10 @@ def _round_numbers(low: float, high: float) -> list[float]:
     tens = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     found = [first * 10.0**ten for ten in tens for first in firsts]
     return [number for number in found if low <= number <= high] or [math.sqrt(low * high)]
+
+
+def _short(number: float) -> str:
+    return f"{number:,.0f}" if number >= 1000 else f"{number:.4g}"
 
 
 def _log_axis(axis: Any, places: Sequence[float], width: float) -> None:
@@ -676,12 +703,12 @@ def _log_axis(axis: Any, places: Sequence[float], width: float) -> None:
         kept: list[float] = []
         end = -math.inf
         for place in places:
-            half = _measured(f"{place:,.4g}", TEXT - 1) / 2
+            half = _measured(_short(place), TEXT - 1) / 2
             middle = drawn * math.log10(place)
             if middle - half > end + 0.08:
                 kept.append(place)
                 end = middle + half
         places = kept
     axis.set_major_locator(FixedLocator(list(places)))
-    axis.set_major_formatter(FixedFormatter([f"{place:,.5g}" for place in places]))
+    axis.set_major_formatter(FixedFormatter([_short(place) for place in places]))
     axis.set_minor_locator(NullLocator())
