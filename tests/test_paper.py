@@ -14,7 +14,6 @@ import pytest
 
 from analysis import counts, estimate, simulate
 from analysis.paper import REFERENCES, codebook, methods_paragraph, recompute_script
-from analysis.planning import margin_of_error
 from respondent import Survey
 from respondent.checking import say
 from respondent.laws import Subset, SupportLaw, members
@@ -173,34 +172,3 @@ def test_the_script_says_what_it_needs(arguments: list[str], tmp_path: Path) -> 
     )
     assert result.returncode == 1
     assert "usage" in result.stderr or "missing.csv: cannot be read" in result.stderr
-
-
-# Planning: the margin to expect, against simulated intervals
-
-
-HALF = {
-    "year": {"1": 0.5, "2": 1 / 6, "3": 1 / 6, "4+": 1 / 6},
-    "cheated": {"Yes": 0.5, "No": 0.5},
-    "copied": {"Yes": 0.5, "No": 0.5},
-    "ghostwriter": {"Yes": 0.5, "No": 0.5},
-    "worries": [0.5] * 5,
-}
-
-
-def test_margins_are_those_of_intervals(campus: Survey) -> None:
-    n = 20_000
-    found = simulate(campus, HALF, n=n, seed=5).counts
-    for question in campus:
-        result = estimate(question, found[question.id])
-        value = result.mean if question.kind == "number" else result.values()[0]
-        if question.id in HALF or question.kind == "number":
-            half = (value.high - value.low) / 2
-            assert margin_of_error(question, n) == pytest.approx(half, rel=0.05), question.id
-
-
-def test_margins_fall_with_the_root_of_n(campus: Survey) -> None:
-    for question in campus:
-        few, many = margin_of_error(question, 100), margin_of_error(question, 10_000)
-        assert few == pytest.approx(10 * many)
-    with pytest.raises(ValueError, match="n: must be"):
-        margin_of_error(campus["year"], 0)
