@@ -32,8 +32,8 @@ OTHERS = ("refuse", "skip", "count")
 
 #: Laws with up to this many responses are counted in one array, others in a dict.
 MOST_DENSE = 2**22
-BLOCK = 8 * 2**20
-ROWS = 200_000
+BLOCK = 2**20
+ROWS = 100_000
 
 
 def counts(survey: Survey, source: object, others: str = "refuse") -> dict[str, dict[int, int]]:

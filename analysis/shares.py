@@ -152,7 +152,11 @@ def table_shares(
     found = score(estimate, n, level, variance)
     flag, away = _outside(estimate, found)
     if away.any():
-        part = (variance[0][away], variance[1][away], variance[2])
+        near = np.clip(estimate, 0, 1)
+        there = variance[0] + variance[1] * near + variance[2] * near**2
+        # Whatever the answers, the variance is at least the noise of some one answer.
+        least = (moments - np.eye(len(moments))).min(axis=1)
+        part = (np.maximum(there, least)[away], np.zeros(int(away.sum())), 0.0)
         size = np.broadcast_to(n, away.shape)[away]
         found = _replaced(found, away, bounded_score(estimate[away], size, level, part))
     likeliest = matrix >= matrix.max(axis=1, keepdims=True) * (1 - ROUNDING)
@@ -366,7 +370,7 @@ class Shares(Result):
                 float(arrays.se[number]),
                 float(arrays.low[number]),
                 float(arrays.high[number]),
-                float(self.feasible[number]) if len(self.answers) <= 2000 else float("nan"),
+                float(self.feasible[number]),
                 FLAGS[int(arrays.flag[number])],
                 bool(arrays.low[number] > 0),
             )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from math import comb
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -83,14 +83,30 @@ def _subset(law: Subset, answers: Ints, below: Below) -> Ints:
     within = below(total, len(answers)) < inside
     found = np.empty(len(answers), dtype=np.int64)
     for chosen, size in ((within, law.size - 1), (~within, law.size)):
-        true = answers[chosen]
-        draws = below(comb(law.answers - 1, size), len(true))
-        others = set_members(draws, law.answers, size)
-        others += others >= true[:, None]
-        if size < law.size:
-            others = np.concatenate([others, true[:, None]], axis=1)
-        found[chosen] = set_numbers(np.sort(others, axis=1), law.answers)
+        true, ranks = answers[chosen], comb(law.answers - 1, size)
+        draws = below(ranks, len(true))
+        sets = partial(_set_numbers, law, size)
+        found[chosen] = _each_once(sets, true, draws, law.answers, ranks)
     return found
+
+
+def _set_numbers(law: Subset, size: int, answers: Ints, draws: Ints) -> Ints:
+    """The sets of ``size`` others, with the answer itself if that leaves room for it."""
+    others = set_members(draws, law.answers, size)
+    others += others >= answers[:, None]
+    if size < law.size:
+        others = np.concatenate([others, answers[:, None]], axis=1)
+    return set_numbers(np.sort(others, axis=1), law.answers)
+
+
+def _each_once(
+    compute: Callable[[Ints, Ints], Ints], answers: Ints, ranks: Ints, most: int, size: int
+) -> Ints:
+    """``compute(answers, ranks)``, by a table of all pairs where there are fewer of them."""
+    if 2 * most * size > len(answers):
+        return compute(answers, ranks)
+    pairs = np.divmod(np.arange(most * size, dtype=np.int64), size)
+    return np.asarray(compute(*pairs)[answers * size + ranks])
 
 
 def set_numbers(members: Ints, answers: int) -> Ints:
@@ -103,26 +119,33 @@ def set_numbers(members: Ints, answers: int) -> Ints:
 
 
 def _projective(law: Projective, answers: Ints, draws: Ints) -> Ints:
+    inside = law.points(law.dimension - 1)
+    orthogonal = draws < inside * law.inside
+    beyond = (draws - inside * law.inside) // law.outside + inside
+    ranks = np.where(orthogonal, draws // law.inside, beyond)
+    points = partial(_ranked_points, law)
+    return _each_once(points, answers, ranks, law.answers, law.responses)
+
+
+def _ranked_points(law: Projective, answers: Ints, ranks: Ints) -> Ints:
+    """The points orthogonal to each answer come first, in ascending order, then the others."""
     q, t = law.prime, law.dimension
-    inside = law.points(t - 1) * law.inside
+    inside = law.points(t - 1)
     true = point_vectors(law, answers)
-    orthogonal = draws < inside
+    orthogonal = ranks < inside
     found = np.empty((len(answers), t - 1), dtype=np.int64)
-    found[orthogonal] = point_vectors(law, draws[orthogonal] // law.inside, t - 1)
-    rank = (draws[~orthogonal] - inside) // law.outside
-    found[~orthogonal] = _digits(rank, q, t - 1)
-    place = t - 1 - np.argmax(true[:, ::-1] != 0, axis=1)
-    columns = np.arange(t - 1)
-    so_far = (true[:, :-1] * found * (columns < place[:, None])).sum(axis=1)
+    found[orthogonal] = point_vectors(law, ranks[orthogonal], t - 1)
+    found[~orthogonal] = _digits(ranks[~orthogonal] - inside, q, t - 1)
+    # As in the law: the coordinate left out is the last one where the answer is not zero.
+    place = (t - 1 - np.argmax(true[:, ::-1] != 0, axis=1))[:, None]
+    so_far = (true[:, :-1] * found * (np.arange(t - 1) < place)).sum(axis=1)
     inverses = np.array([0, *(pow(value, -1, q) for value in range(1, q))], dtype=np.int64)
-    lead = np.take_along_axis(true, place[:, None], axis=1)[:, 0]
-    value = (np.where(orthogonal, 0, 1) - so_far) % q * inverses[lead] % q
-    vectors = np.empty((len(answers), t), dtype=np.int64)
-    every = np.arange(t)
-    before, at = every < place[:, None], every == place[:, None]
+    lead = np.take_along_axis(true, place, axis=1)[:, 0]
+    value = (~orthogonal - so_far) % q * inverses[lead] % q
     padded = np.concatenate([found, found[:, :1]], axis=1)
     shifted = np.concatenate([found[:, :1], found], axis=1)
-    vectors = np.where(before, padded, np.where(at, value[:, None], shifted))
+    every = np.arange(t)
+    vectors = np.where(every < place, padded, np.where(every == place, value[:, None], shifted))
     return _points(law, vectors, inverses)
 
 

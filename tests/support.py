@@ -8,7 +8,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from respondent import Survey
+from respondent import Question, Survey
 from respondent.laws import (
     Distance,
     KAry,
@@ -111,3 +111,23 @@ def outcomes(randomise: Callable[[Callable[[int], int]], int]) -> dict[int, Frac
         else:
             found[response] = found.get(response, Fraction(0)) + tree.chance
     return found
+
+
+def reference(kind: str) -> list[Any]:
+    """Cases of ``tests/reference``: what R packages give for the same data."""
+    path = ROOT / "tests" / "reference" / "univariate.json"
+    cases = json.loads(path.read_text(encoding="utf-8"))["cases"]
+    found = [case for case in cases if case["kind"] == kind]
+    assert found
+    return found
+
+
+def question(law: Law | None = None, **fields: Any) -> Question:
+    """A question from a researcher's fields, or one that a law is simply put into."""
+    source = {"id": "q", "ask": "?", "kind": "yes-no"} | fields
+    if law is not None and "kind" not in fields:
+        names = tuple(f"answer {number}" for number in range(law.answers))
+        return Question("q", "choice", "?", law, options=names)
+    if not {"epsilon", "coin", "odds", "protect", "forced", "crosswise", "table"} & set(source):
+        source["epsilon"] = 1
+    return Survey.parse({"id": "s", "title": "S", "question": [source]})["q"]
