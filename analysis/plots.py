@@ -7,6 +7,7 @@ clipped and the page grows with its rows. The same input gives the same bytes.
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import lru_cache
@@ -171,7 +172,10 @@ def _measured(text: str, size: float, weight: str = "normal") -> float:
 
     font = FontProperties(family=list(_families()), size=size, weight=weight)
     renderer: Any = backend_agg.RendererAgg  # matplotlib leaves it without types
-    width, _, _ = renderer(100, 100, DPI).get_text_width_height_descent(text, font, False)
+    with warnings.catch_warnings():
+        # Letters that no font has are told of once, when the picture is drawn.
+        warnings.filterwarnings("ignore", "Glyph")
+        width, _, _ = renderer(100, 100, DPI).get_text_width_height_descent(text, font, False)
     return SAFE * float(width) / DPI
 
 
@@ -313,6 +317,7 @@ def _shares_figure(result: Shares, answers: Sequence[str] | None, top: int) -> F
     )
     _draw_rows(axes, values, rows, 100)
     axes.set_xlim(*ends)
+    _few_ticks(axes)
     axes.axvline(0, color=FAINT, linewidth=0.8, zorder=1)
     axes.set_xlabel(f"share of {kind} (%)")
     return page.figure
@@ -384,7 +389,6 @@ def _rows_page(
     axes.set_ylim(body, 0)
     axes.set_yticks([])
     axes.grid(axis="x")
-    _few_ticks(axes, (right - left) / 0.7)
     here = page.y
     page.y = page.height - MARGIN - _height(len(footer), SMALL)
     page.lines(footer, SMALL, FAINT)
@@ -392,13 +396,23 @@ def _rows_page(
     return page, axes, rows
 
 
-def _few_ticks(axes: Axes, most: float) -> None:
+def _few_ticks(axes: Axes) -> None:
+    """As many round numbers as fit beside each other."""
     from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-    axes.xaxis.set_major_locator(
-        MaxNLocator(nbins=max(2, min(8, int(most))), steps=[1, 2, 2.5, 5, 10])
+    def text(value: float) -> str:
+        digits = 0 if abs(value) >= 100 else 6
+        number = f"{value:,.{digits}f}"
+        return _minus(number.rstrip("0").rstrip(".") if digits else number)
+
+    widest = max(
+        _measured(text(round(end, 3 if abs(end) < 10 else 0)), TEXT - 1) for end in axes.get_xlim()
     )
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: _minus(f"{value:,.6g}")))
+    room = axes.get_position().width * WIDTH / max(0.5, widest + 0.15)
+    axes.xaxis.set_major_locator(
+        MaxNLocator(nbins=max(2, min(8, int(room))), steps=[1, 2, 2.5, 5, 10])
+    )
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: text(value)))
 
 
 def _row_handles(level: str) -> list[Any]:
@@ -456,8 +470,10 @@ def _number_figure(result: Number) -> Figure:
     range_ends = [float(question.value(0)), float(question.value(last))]
     ends = _ends(range_ends + _numbers(mean))
     axes.set_xlim(*ends)
+    _few_ticks(axes)
+    label = _wrapped(f"value{unit}", 4.0, TEXT, 1)[0]
     if not spread:
-        axes.set_xlabel(f"value{unit}")
+        axes.set_xlabel(label)
         return page.figure
     axes.tick_params(axis="x", labelbottom=False)
     page.y += GAP + 0.1 - 0.5
@@ -466,8 +482,8 @@ def _number_figure(result: Number) -> Figure:
     lower.set_xlim(*ends)
     lower.grid(axis="x")
     _draw_distribution(lower, result, step)
-    lower.set_xlabel(f"value{unit}")
-    _few_ticks(lower, (box.x1 - box.x0) * WIDTH / 0.7)
+    lower.set_xlabel(label)
+    _few_ticks(lower)
     return page.figure
 
 
@@ -504,8 +520,7 @@ def _draw_distribution(axes: Axes, result: Number, step: float) -> None:
         )  # fmt: skip
         highest = max(highest, float(noisy.max()))
     axes.set_ylim(0, 1.05 * highest or 1.0)
-    unit = f" {say(result.question.unit, 'en')}" if result.question.unit else ""
-    axes.set_ylabel(f"% of people per step of {step:,g}{unit}")
+    axes.set_ylabel(f"% of people per {step:,.10g}")
     from matplotlib.ticker import FuncFormatter, MaxNLocator
 
     axes.yaxis.set_major_locator(MaxNLocator(nbins=5))
@@ -552,7 +567,10 @@ def _study_figure(studies: Sequence[Study], fingerprint: str | None) -> Figure:
                 _draw_coverage(axes, lines, what, studies)
             else:
                 _draw_errors(axes, lines, what, kind)
-            _log_axis(axes.xaxis, sizes if what == "n" else epsilons, width)
+            there = sorted(
+                {row.n if what == "n" else row.epsilon for every in lines.values() for row in every}
+            )
+            _log_axis(axes.xaxis, there, width)
             axes.set_xlabel("n, respondents" if what == "n" else "ε of the question")
             axes.grid(True)
     page.y = page.height - MARGIN - _height(len(footer), SMALL)
