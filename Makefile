@@ -7,7 +7,7 @@ READY := .venv/.ready
 .PHONY: demo test audit benchmarks clean
 
 demo: $(READY)
-	.venv/bin/python -m collector demo
+	.venv/bin/deniable demo
 
 test: $(READY)
 	sh tests/install-programs.sh

@@ -3,6 +3,8 @@
 from .counts import counts
 from .estimate import Number, Result, Shares, estimate
 from .intervals import clopper_pearson, goodman, likelihood_ratio, wilson
+from .paper import codebook, methods_paragraph, recompute_script
+from .planning import margin_of_error, mean_margin
 from .simulate import Sample, simulate
 from .study import Study, study
 
@@ -11,12 +13,17 @@ __all__ = [
     "Result",
     "Sample",
     "Shares",
+    "Study",
     "clopper_pearson",
+    "codebook",
     "counts",
     "estimate",
     "goodman",
     "likelihood_ratio",
-    "Study",
+    "margin_of_error",
+    "mean_margin",
+    "methods_paragraph",
+    "recompute_script",
     "simulate",
     "study",
     "wilson",
