@@ -88,6 +88,10 @@ def demo(port: int) -> None:
 
     Serves the example surveys on loopback, lets 2,000 simulated respondents send their
     reports over HTTP, prints what the noisy responses say, and serves on until Ctrl-C.
+
+    \b
+        deniable demo
+        deniable demo --port 8000
     """
     from .demo import run
 
