@@ -109,16 +109,19 @@ def set_members(numbers: Ints, answers: int, size: int) -> Ints:
     return found
 
 
-def point_vectors(law: Projective, points: Ints, dimension: int | None = None) -> Ints:
-    """The vectors of these points, first non-zero coordinate 1, one row each."""
-    dimension = law.dimension if dimension is None else dimension
-    firsts = np.array([law.points(free) for free in range(dimension + 1)], dtype=np.int64)
-    free = np.searchsorted(firsts, points, side="right") - 1
-    powers = law.prime ** np.arange(dimension + 1, dtype=np.int64)
-    # Read as a number in base q, a vector is its leading 1 followed by its free digits.
-    number = powers[free] + points - firsts[free]
-    vectors = np.empty((len(points), dimension), dtype=np.int64)
-    for place in range(dimension - 1, -1, -1):
+def point_numbers(law: Projective, points: Ints) -> Ints:
+    """The vectors of these points, first non-zero coordinate 1, as numbers in base q."""
+    firsts = np.array([law.points(free) for free in range(law.dimension + 1)], dtype=np.int64)
+    # A vector is its leading 1, which stands for q^free, followed by its free digits.
+    ahead = law.prime ** np.arange(law.dimension + 1, dtype=np.int64) - firsts
+    return np.asarray(points + ahead[np.searchsorted(firsts, points, side="right") - 1])
+
+
+def point_vectors(law: Projective, points: Ints) -> Ints:
+    """The vectors of these points, one row each."""
+    number = point_numbers(law, points)
+    vectors = np.empty((len(points), law.dimension), dtype=np.int64)
+    for place in range(law.dimension - 1, -1, -1):
         number, vectors[:, place] = np.divmod(number, law.prime)
     return vectors
 

@@ -25,7 +25,7 @@ from respondent.laws import (
     Wave,
 )
 
-from .channel import Ints, binomials, point_vectors, set_members
+from .channel import Ints, binomials, point_numbers, set_members
 from .counts import counted
 from .truth import Answers, answers_of, safe_answer
 
@@ -34,6 +34,9 @@ if TYPE_CHECKING:
 
 #: Uniform whole numbers below a total, or below each of several totals.
 Below = Callable[[Any, int], Ints]
+
+#: People at a time where arithmetic takes many steps: what stays in the cache is faster.
+PART = 2**15
 
 
 # Responses of many people at once: for each law the same arithmetic as its ``respond``
@@ -104,7 +107,11 @@ def _each_once(
 ) -> Ints:
     """``compute(answers, ranks)``, by a table of all pairs where there are fewer of them."""
     if 2 * most * size > len(answers):
-        return compute(answers, ranks)
+        found = np.empty(len(answers), dtype=np.int64)
+        for start in range(0, len(answers), PART):
+            part = slice(start, start + PART)
+            found[part] = compute(answers[part], ranks[part])
+        return found
     pairs = np.divmod(np.arange(most * size, dtype=np.int64), size)
     return np.asarray(compute(*pairs)[answers * size + ranks])
 
@@ -128,45 +135,68 @@ def _projective(law: Projective, answers: Ints, draws: Ints) -> Ints:
 
 
 def _ranked_points(law: Projective, answers: Ints, ranks: Ints) -> Ints:
-    """The points orthogonal to each answer come first, in ascending order, then the others."""
-    q, t = law.prime, law.dimension
-    inside = law.points(t - 1)
-    true = point_vectors(law, answers)
-    orthogonal = ranks < inside
-    found = np.empty((len(answers), t - 1), dtype=np.int64)
-    found[orthogonal] = point_vectors(law, ranks[orthogonal], t - 1)
-    found[~orthogonal] = _digits(ranks[~orthogonal] - inside, q, t - 1)
-    # As in the law: the coordinate left out is the last one where the answer is not zero.
-    place = (t - 1 - np.argmax(true[:, ::-1] != 0, axis=1))[:, None]
-    so_far = (true[:, :-1] * found * (np.arange(t - 1) < place)).sum(axis=1)
+    """The points orthogonal to each answer come first, in ascending order, then the others.
+
+    Vectors are numbers in base q throughout, first coordinate most significant.
+    """
+    q, inside = law.prime, law.points(law.dimension - 1)
     inverses = np.array([0, *(pow(value, -1, q) for value in range(1, q))], dtype=np.int64)
-    lead = np.take_along_axis(true, place, axis=1)[:, 0]
-    value = (~orthogonal - so_far) % q * inverses[lead] % q
-    padded = np.concatenate([found, found[:, :1]], axis=1)
-    shifted = np.concatenate([found[:, :1], found], axis=1)
-    every = np.arange(t)
-    vectors = np.where(every < place, padded, np.where(every == place, value[:, None], shifted))
-    return _points(law, vectors, inverses)
+    if law.answers <= len(answers):
+        every = _ends(law, np.arange(law.answers), inverses)
+        unit, inverse, true_before = (column[answers] for column in every)
+    else:
+        unit, inverse, true_before = _ends(law, answers, inverses)
+    orthogonal = ranks < inside
+    found = np.where(orthogonal, point_numbers(law, ranks), ranks - inside)
+    before = found // unit
+    value = _modulo((~orthogonal - _products(law, true_before, before)) * inverse, q)
+    vectors = found + unit * ((q - 1) * before + value)
+    if q**law.dimension > len(vectors):
+        return _points(law, vectors, inverses)
+    return np.asarray(_points(law, np.arange(1, q**law.dimension), inverses)[vectors - 1])
 
 
-def _digits(numbers: Ints, base: int, length: int) -> Ints:
-    digits = np.empty((len(numbers), length), dtype=np.int64)
-    for place in range(length - 1, -1, -1):
-        numbers, digits[:, place] = np.divmod(numbers, base)
-    return digits
+def _ends(law: Projective, answers: Ints, inverses: Ints) -> tuple[Ints, Ints, Ints]:
+    """The coordinate left out, as in the law the last one where the answer is not zero.
+
+    Its unit, the inverse of its value there, and the coordinates before it.
+    """
+    true, unit = point_numbers(law, answers), np.ones(len(answers), dtype=np.int64)
+    for place in range(1, law.dimension):
+        unit[true % law.prime**place == 0] = law.prime**place
+    before, last = np.divmod(true // unit, law.prime)
+    return unit, inverses[last], before
+
+
+def _modulo(values: Ints, q: int) -> Ints:
+    """``values % q``; numpy divides by one number several times faster than it does that."""
+    return np.asarray(values - values // q * q)
+
+
+def _products(law: Projective, one: Ints, other: Ints) -> Ints:
+    """Inner products of vectors, not yet modulo q."""
+    found = np.zeros(len(one), dtype=np.int64)
+    for _ in range(law.dimension - 1):
+        one_left, other_left = one // law.prime, other // law.prime
+        found += (one - one_left * law.prime) * (other - other_left * law.prime)
+        one, other = one_left, other_left
+    return found
 
 
 def _points(law: Projective, vectors: Ints, inverses: Ints) -> Ints:
     """The numbers of the points on which these vectors lie."""
     q, t = law.prime, law.dimension
-    lead = np.argmax(vectors != 0, axis=1)
-    scale = inverses[np.take_along_axis(vectors, lead[:, None], axis=1)[:, 0]]
+    powers = q ** np.arange(t, dtype=np.int64)
+    free = np.searchsorted(powers, vectors, side="right") - 1
+    scale = inverses[vectors // powers[free]]
     number = np.zeros(len(vectors), dtype=np.int64)
     for place in range(t):
-        number = number * q + vectors[:, place] * scale % q
+        left = vectors // q
+        number += _modulo((vectors - left * q) * scale, q) * q**place
+        vectors = left
     # The leading 1 stands for q^free; points with fewer free digits come before.
     firsts = np.array([law.points(free) - q**free for free in range(t)], dtype=np.int64)
-    return np.asarray(number + firsts[t - 1 - lead])
+    return np.asarray(number + firsts[free])
 
 
 def _wave(law: Wave, answers: Ints, draws: Ints) -> Ints:

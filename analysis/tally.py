@@ -75,15 +75,11 @@ def _from_sequence(question: Question, counts: Sequence[int] | npt.NDArray[Any])
 
 
 def _from_mapping(question: Question, counts: Mapping[Any, int]) -> Tally:
-    size, names = question.law.responses, _names(question)
-    responses = [_response(question, key, names) for key in counts]
-    if len(set(responses)) < len(responses):
-        raise ValueError(f"question {question.id}: a response is counted twice in counts")
+    size, numbers = question.law.responses, _numbers(question, counts)
     values = _whole(question, list(counts.values()))
-    numbers = np.array(responses, dtype=np.int64)
     asked = numbers != size
     if size <= MOST_NAMED and asked.sum() < size:
-        missing = min(set(range(size)) - set(responses))
+        missing = min(set(range(size)) - set(numbers.tolist()))
         raise ValueError(
             f"question {question.id}: the count of response {missing} is missing; "
             "give 0 if nobody sent it"
@@ -92,6 +88,20 @@ def _from_mapping(question: Question, counts: Mapping[Any, int]) -> Tally:
     used = values[asked][order] > 0
     not_asked = int(values[~asked].sum())
     return Tally(numbers[asked][order][used], values[asked][order][used], size, not_asked)
+
+
+def _numbers(question: Question, counts: Mapping[Any, int]) -> Ints:
+    """The responses that a mapping counts, as numbers, each once."""
+    if set(map(type, counts)) == {int}:
+        # Hundreds of thousands of responses of a long list are checked all at once.
+        most = question.law.responses - (0 if question.show_if else 1)
+        if 0 <= min(counts) and max(counts) <= most:
+            return np.fromiter(counts, dtype=np.int64, count=len(counts))
+    names = _names(question)
+    responses = [_response(question, key, names) for key in counts]
+    if len(set(responses)) < len(responses):
+        raise ValueError(f"question {question.id}: a response is counted twice in counts")
+    return np.array(responses, dtype=np.int64)
 
 
 def _names(question: Question) -> dict[str, int]:
@@ -129,6 +139,8 @@ def _whole(question: Question, values: Sequence[Any] | npt.NDArray[Any]) -> Ints
     """Counts as whole numbers from 0; anything else is an error that names the question."""
     if isinstance(values, np.ndarray) and values.ndim == 1 and values.dtype.kind in "iu":
         found = values.astype(np.int64)
+    elif set(map(type, values)) == {int}:
+        found = np.array(values, dtype=np.int64)
     else:
         for value in values:
             if isinstance(value, bool | np.bool_) or not isinstance(value, int | np.integer):
