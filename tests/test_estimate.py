@@ -30,7 +30,9 @@ COIN = question(coin="1/2")
 
 def table_question(matrix: list[list[float]]) -> Question:
     """A question with R's channel P[report][truth] in whole numbers, 16 digits deep."""
-    columns = [[round(chance * 10**15) for chance in column] for column in zip(*matrix, strict=True)]
+    columns = [
+        [round(chance * 10**15) for chance in column] for column in zip(*matrix, strict=True)
+    ]
     return question(Table(tuple(map(tuple, columns))))
 
 
