@@ -46,6 +46,9 @@ def counts(survey: Survey, source: object, others: str = "refuse") -> dict[str, 
     ``others``: what to do with reports of another survey or version of it. They are an
     error (``"refuse"``), left out (``"skip"``), or counted as this survey's (``"count"``),
     for when only words were changed.
+
+    A file that was cut within a line is refused; one cut between two lines cannot be told
+    from a shorter one, so compare with the number of reports (``estimate(…, n=…)``).
     """
     if not isinstance(survey, Survey):
         raise TypeError("survey: must be a Survey")

@@ -23,8 +23,8 @@ MOST_UNKNOWNS = 2000
 #: A bias below this share of one response's standard deviation cannot be seen.
 UNSEEN = 1e-6
 #: Bootstrap draws of the counts, and their seed: the same counts give the same interval.
-DRAWS, SEED = 400, 20_200_614
-MOST_BINS = 512
+DRAWS, SEED = 200, 20_200_614
+MOST_BINS = 256
 QUARTILES = (0.25, 0.5, 0.75)
 
 
@@ -138,9 +138,15 @@ class Quantile:
     level: float
 
 
+def _basic(own: Floats, draws: Floats, level: float) -> tuple[Floats, Floats]:
+    """Basic bootstrap interval, stretched to hold the estimate."""
+    low, high = np.quantile(draws, [(1 - level) / 2, (1 + level) / 2], axis=0)
+    return np.minimum(2 * own - high, own), np.maximum(2 * own - low, own)
+
+
 @dataclass(frozen=True, eq=False)
 class Distribution:
-    """Shares of the bins of a number, with a band from the bootstrap.
+    """Shares of the bins of a number, with a band, bin by bin, from the bootstrap.
 
     ``edges`` are in the question's units, one more than bins. ``draws`` are the bootstrap's
     shares, one row each.
@@ -154,15 +160,13 @@ class Distribution:
     draws: Floats
 
     def quantile(self, share: float) -> Quantile:
-        """Where the distribution function reaches ``share``; interval by percentiles."""
+        """Where the distribution function reaches ``share``."""
         if not 0 < share < 1:
             raise ValueError("share: must be between 0 and 1, such as 0.5 for the median")
-        tails = [(1 - self.level) / 2, (1 + self.level) / 2]
-        again = [self._reached(draw, share) for draw in self.draws]
-        low, high = np.quantile(again, tails)
-        return Quantile(
-            share, self._reached(self.shares, share), float(low), float(high), self.level
-        )
+        own = self._reached(self.shares, share)
+        again = np.array([self._reached(draw, share) for draw in self.draws])
+        low, high = np.clip(_basic(np.array(own), again, self.level), *self.edges[[0, -1]])
+        return Quantile(share, own, float(low), float(high), self.level)
 
     def _reached(self, shares: Floats, share: float) -> float:
         reached = np.concatenate([[0.0], np.cumsum(shares)])
@@ -189,7 +193,7 @@ class Number(Result):
         return [self.mean]
 
     def shown(self) -> Sequence[Value]:
-        if isinstance(self.question.law, TwoPoint):
+        if not isinstance(self.question.law, Wave | Plain):
             return [self.mean]
         missing = float("nan")
         quartiles = [self.quantile(share) for share in QUARTILES]
@@ -213,26 +217,32 @@ class Number(Result):
         """The distribution of answers, by EM with smoothing (Li et al. 2020, "EMS").
 
         Each step of EM is followed by smoothing over neighbouring bins with weights 1:2:1,
-        until the log-likelihood gains less than 0.001. Bins hold as many steps each as leaves
-        about √n bins. The band is from a bootstrap of the counts; it shows the spread of
-        the estimate, not what smoothing takes off sharp peaks.
+        until the log-likelihood gains less than 0.001; a bin is one step of the answer, or
+        several if there are more than 256. Smoothing flattens peaks, so intervals are by the
+        bootstrap that undoes such a bias: counts drawn from the estimate are estimated
+        again, and what that does to the estimate is taken off it (Davison & Hinkley 1997,
+        5.2, "basic"). Measured for quartiles, nominal 95 % intervals cover about 91 %.
         """
         law = self.question.law
-        if isinstance(law, TwoPoint):
+        if not isinstance(law, Wave | Plain):
             raise ValueError(
-                f"question {self.question.id}: two-point responses tell the mean only; "
+                f"question {self.question.id}: {law.name} responses are for the mean only; "
                 'ask with law = "wave" for a distribution'
             )
-        matrix, firsts = binned(law, self.tally)
+        every = np.arange(law.responses, dtype=np.int64)
+        full = Tally(every, self.tally.dense(), law.responses)
+        matrix, firsts = binned(law, full)
+        own = smoothed(matrix, full.counts[None].astype(float), isinstance(law, Wave))
+        chances = matrix @ own[0]
         rng = np.random.default_rng(SEED)
-        counts = self.tally.counts
-        rows = rng.multinomial(self.n, counts / self.n, size=DRAWS)
-        every = smoothed(matrix, np.concatenate([counts[None], rows]).astype(float))
-        tails = [(1 - self.level) / 2, (1 + self.level) / 2]
-        low, high = np.quantile(every[1:], tails, axis=0)
+        rows = rng.multinomial(self.n, chances / chances.sum(), size=DRAWS).astype(float)
+        draws = smoothed(matrix, rows, isinstance(law, Wave))
+        low, high = _basic(own[0], draws, self.level)
         last = law.answers - 1 - (1 if self.question.skip else 0)
-        edges = np.concatenate([[0.0], firsts[1:] - 0.5, [last]])
-        return Distribution(self.in_units(edges), every[0], low, high, self.level, every[1:])
+        edges = np.concatenate([[0.0], firsts[1:] - 0.5, [last]])[: len(firsts) + 1]
+        return Distribution(
+            self.in_units(edges), own[0], np.clip(low, 0, 1), np.clip(high, 0, 1), self.level, draws
+        )
 
     def in_units(self, steps: Floats) -> Floats:
         return np.asarray(
@@ -242,7 +252,7 @@ class Number(Result):
 
 def binned(law: Law, tally: Tally) -> tuple[Floats, Ints]:
     """Chances of the observed responses given each bin of answers; first answers of bins."""
-    bins = min(law.answers, max(16, int(np.sqrt(tally.n))), MOST_BINS)
+    bins = min(law.answers, MOST_BINS)
     firsts = np.arange(bins) * law.answers // bins
     problem: Likelihood = likelihood(law, tally)
     sizes = np.diff(np.append(firsts, law.answers))
@@ -251,8 +261,10 @@ def binned(law: Law, tally: Tally) -> tuple[Floats, Ints]:
     return np.stack(columns, axis=-1), firsts
 
 
-def smoothed(matrix: Floats, counts: Floats, gain: float = 1e-3, steps: int = 2000) -> Floats:
-    """EM with smoothing, one row of counts for each survey."""
+def smoothed(
+    matrix: Floats, counts: Floats, smooth: bool = True, gain: float = 1e-3, steps: int = 2000
+) -> Floats:
+    """EM with smoothing, one row of counts for each survey, from equal shares."""
     n = counts.sum(axis=1, keepdims=True)
     found = np.full((len(counts), matrix.shape[1]), 1 / matrix.shape[1])
     going = np.arange(len(counts))
@@ -267,7 +279,7 @@ def smoothed(matrix: Floats, counts: Floats, gain: float = 1e-3, steps: int = 20
         if not len(going):
             break
         part = part * ((counts[going] / chances) @ matrix) / n[going]
-        found[going] = _smooth(part)
+        found[going] = _smooth(part) if smooth else part
     return found
 
 

@@ -138,7 +138,7 @@ def reference(kind: str) -> list[Any]:
     return found
 
 
-def question(law: Law | None = None, **fields: Any) -> Question:
+def question(law: Law | None = None, /, **fields: Any) -> Question:
     """A question from a researcher's fields, or one that a law is simply put into."""
     source = {"id": "q", "ask": "?", "kind": "yes-no"} | fields
     if law is not None and "kind" not in fields:

@@ -135,10 +135,9 @@ def test_means_for_these_respondents_cover_them(fields: dict) -> None:
     assert np.mean(widths) < np.mean(wider)
 
 
-@pytest.mark.parametrize("fields", [{"law": "wave"}, {"noise": "laplace"}], ids=str)
-def test_the_distribution_is_found_again(fields: dict) -> None:
+def test_the_distribution_is_found_again() -> None:
     """20,000 people, ε = 3: the distribution function within 0.03 of the truth everywhere."""
-    asked = question(kind="number", range=[1000, 2000], step=10, epsilon=3, **fields)
+    asked = question(kind="number", range=[1000, 2000], step=10, epsilon=3, law="wave")
     rng = np.random.default_rng(4)
     answers = np.clip(np.rint(rng.normal(40, 12, 20_000)), 0, 100).astype(int)
     responses = respond(asked.law, answers, generator(rng))
@@ -157,6 +156,30 @@ def test_the_distribution_is_found_again(fields: dict) -> None:
     with pytest.raises(ValueError, match="share"):
         result.quantile(1.5)
     assert "50 % below" in str(result)
+
+
+def test_quartiles_of_a_wave_cover_about_as_often_as_they_say() -> None:
+    """60 surveys of 2,000 people at ε = 2: at least 80 % of 180 intervals of nominal 95 %.
+
+    Measured over many settings they cover about 91 %; 80 % is 5 standard errors below.
+    """
+    asked = question(kind="number", range=[0, 40], epsilon=2, law="wave")
+    rng = np.random.default_rng(5)
+    held = []
+    for _ in range(60):
+        answers = np.clip(np.rint(rng.normal(16, 5, 2000)), 0, 40).astype(int)
+        responses = respond(asked.law, answers, generator(rng))
+        result = estimate(asked, np.bincount(responses, minlength=asked.law.responses))
+        for share, true in ((0.25, 16 - 5 * 0.6745), (0.5, 16), (0.75, 16 + 5 * 0.6745)):
+            found = result.quantile(share)
+            held.append(found.low <= true <= found.high)
+    assert np.mean(held) > 0.8
+
+
+def test_noise_added_to_a_number_tells_its_mean_only() -> None:
+    asked = question(kind="number", range=[0, 20], epsilon=1, noise="laplace")
+    with pytest.raises(ValueError, match="mean only"):
+        estimate(asked, [1] * 21).distribution  # noqa: B018
 
 
 def test_long_ranges_need_no_written_channel() -> None:
