@@ -21,8 +21,8 @@ audit: $(READY)
 
 benchmarks: $(READY)
 	.venv/bin/pip install --quiet --requirement benchmarks/requirements.txt
-	.venv/bin/python -m benchmarks.variance
-	.venv/bin/python -m benchmarks.draws
+	for name in variance draws mean coverage estimates memory; do \
+		.venv/bin/python -m benchmarks.$$name || exit 1; done
 
 clean:
 	rm -rf .venv build *.egg-info .mypy_cache .pytest_cache .ruff_cache
