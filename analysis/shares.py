@@ -7,8 +7,9 @@ support count is binomial with rate λ = q + (p − q)π, and π̂ = (λ̂ − q
 **Which interval.** Wilson's, unclipped, also where the estimate leaves [0, 1]: what it
 covers of [0, 1] covers the truth as often as it says. Only where it covers nothing of
 [0, 1] is the likelihood-ratio interval on [0, 1] taken, and flagged. Taking that for
-every estimate outside [0, 1] would rescue all intervals that miss a rare answer from
-below and so cover 97.5 % where 95 % is claimed (``benchmarks/coverage.py``).
+every estimate outside [0, 1] would rescue nearly all intervals that miss a rare answer
+from below: measured on the grid of ``benchmarks/coverage.py``, a mean coverage of 95.9 %
+instead of 95.35 %, and 11 cells of 96 above 97.5 % instead of 2.
 """
 
 from __future__ import annotations

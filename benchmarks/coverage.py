@@ -1,6 +1,6 @@
 """Coverage of nominal 95 % intervals: law × ε × n × prevalence, many surveys each.
 
-    python benchmarks/coverage.py --repetitions 10000
+    python -m benchmarks.coverage --repetitions 10000
 
 For questions with several answers the row is the first answer's, the others sharing the rest.
 For numbers the prevalence is the mean as a share of the range; answers lie at both ends, the

@@ -1,6 +1,6 @@
 """Error of the mean of a number under each law offered, and which one is the default.
 
-    python benchmarks/mean.py
+    python -m benchmarks.mean
 
 Standard error of the mean, times √n, in per cent of the range of 100 steps: exact, from the
 laws' weights, for answers spread evenly, all at the low end, half at each end, and at worst.

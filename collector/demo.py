@@ -13,10 +13,10 @@ from pathlib import Path
 
 from waitress.server import create_server
 
-from analysis import estimate
+from analysis import counts, estimate
 from respondent import Survey, make_report
 
-from . import Store, create_app
+from . import create_app
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 PEOPLE = 2_000
@@ -33,10 +33,10 @@ def demo(data: Path, port: int) -> None:
     coin, campus = (Survey.load(EXAMPLES / f"{name}.toml") for name in ("coin", "campus"))
     with serving(create_app([coin, campus], data), port) as url:
         take_part(f"{url}/s/{coin.id}/reports", coin)
-        counts = Store(data).counts(coin)["cheated"]
+        found = counts(coin, data)["cheated"]
         print(f"\n{PEOPLE} simulated people were asked: {coin['cheated'].ask}")
         print(f"True yes: {TRUE_YES / PEOPLE:.1%}. The collector saw noisy responses only:\n")
-        print(estimate(coin["cheated"], counts, fingerprint=coin.fingerprint))
+        print(estimate(coin["cheated"], found, fingerprint=coin.fingerprint))
         print(f"\nThe coin flip:      {url}/s/{coin.id}")
         print(f"Every kind of question: {url}/s/{campus.id}")
         print(f"Take part yourself: python -m respondent {url}/s/{coin.id}")

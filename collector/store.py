@@ -65,19 +65,6 @@ class Store:
             found: int = database.execute(f"SELECT COUNT(*) FROM {_table(survey)}").fetchone()[0]
         return found
 
-    def counts(self, survey: Survey) -> dict[str, dict[int, int]]:
-        """How often each response was reported, for each question."""
-        with self._open() as database:
-            return {
-                question.id: dict(
-                    database.execute(
-                        f"SELECT {_name(question.id)}, COUNT(*) FROM {_table(survey)} "
-                        f"GROUP BY {_name(question.id)}"
-                    ).fetchall()
-                )
-                for question in survey
-            }
-
     @contextmanager
     def _open(self) -> Iterator[Database]:
         connection = sqlite3.connect(self.path, timeout=10)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import sys
 import tracemalloc
 from pathlib import Path
 
@@ -124,6 +125,26 @@ def test_bad_files_are_refused(tmp_path: Path, text: str, words: str) -> None:
     path.write_text(text)
     with pytest.raises(ValueError, match=words):
         counts(SMALL, path)
+
+
+def test_csv_without_pyarrow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.modules["analysis.counts"], "find_spec", lambda name: None)
+    path = tmp_path / "a.csv"
+    path.write_text(ROWS)
+    assert counts(SMALL, path) == EXPECTED
+    path.write_text(ROWS.replace("a,b", "survey,a,b").replace("\n", f"\n{SMALL.fingerprint},", 3))
+    assert counts(SMALL, path) == EXPECTED
+    for text, words in (
+        ("a,b\n0,0\n1\n", "Expected 2 columns, got 1"),
+        ("a,b\n0,0\n1,\n", "whole numbers"),
+        ("a,b\n0,0\n\n", "Expected 2"),
+        ("a,b\n0,0.5\n", "whole numbers"),
+        ("a,b\n0,3\n", "from 0 to 2"),
+        ("a,b\n", "has no reports"),
+    ):
+        path.write_text(text)
+        with pytest.raises(ValueError, match=words):
+            counts(SMALL, path)
 
 
 def test_a_file_that_is_not_there_or_not_text(tmp_path: Path) -> None:

@@ -419,9 +419,8 @@ def test_intervals_for_these_respondents_cover_them() -> None:
 def test_no_clip_bias() -> None:
     """k = 128, ε = 1, n = 2,000, a leading share of 17.6 %: bias below 0.5 points.
 
-    200 surveys; the standard error of the mean estimate is then 0.3 points with subset sets,
-    so the law with least variance is used, and the bias may be 0.5 with 4 se below 0.5
-    checked on the exact expectation, which is linear in the truth.
+    200 surveys with the law that is chosen for 128 options; within 4 standard errors, and the
+    standard error itself is below 0.5 points.
     """
     law = odds.least_variance(128, Fraction(1))
     asked = question(law)
@@ -512,7 +511,7 @@ def test_the_mean_of_a_scale_is_right_when_the_counts_are_expected_ones(
 
 
 def test_differences_of_sets_have_the_right_variance_and_cover() -> None:
-    """2,000 surveys of 400 people, sets of 3 of 8: coverage within 4 standard errors."""
+    """1,000 surveys of 400 people, sets of 2 or 3 of 8: coverage within 4 standard errors."""
     law = odds.subset(8, Fraction(1))
     asked = question(law)
     shares = np.array([0.4, 0.2, 0.1, 0.1, 0.05, 0.05, 0.05, 0.05])

@@ -118,7 +118,7 @@ def test_means_are_unbiased_and_cover(fields: dict) -> None:
 
 @pytest.mark.parametrize("fields", [{"law": "wave"}, {"noise": "laplace"}], ids=str)
 def test_means_for_these_respondents_cover_them(fields: dict) -> None:
-    """1,000 surveys of 400 fixed people: coverage within 4 standard errors, and narrower."""
+    """600 surveys of 400 fixed people: coverage within 4 standard errors, and narrower."""
     asked = question(kind="number", range=[0, 20], epsilon=4, **fields)
     rng = np.random.default_rng(3)
     people = np.repeat([0, 20], 200)
