@@ -522,9 +522,6 @@ for question in survey:
         print(problem)
         continue
     print(result)
-    if question.kind == "scale":
-        mean = result.mean
-        print(f"mean score {{mean.estimate:.4f}}, from {{mean.low:.4f}} to {{mean.high:.4f}}")
     print()
     records += result.records()
 if len(sys.argv) == 3 and records:

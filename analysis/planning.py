@@ -45,10 +45,10 @@ def _margin(variance: float, n: int, size: float, level: float) -> float:
 
 
 def _scale(question: Question) -> float:
-    """Of Σ s π̂ over the scores s, or of its ratio to Σ π̂ where some may prefer not to say."""
+    """Of the mean score, or of the ratio Σ s π̂ / Σ π̂ where some may prefer not to say."""
     law = question.law
     scored = law.answers - (1 if question.skip else 0)
-    # Measured from the middle score, the ratio's linear part does not need the ratio.
+    # Measured from the middle score, neither needs to know the mean.
     scores = (np.arange(scored) - (scored - 1) / 2) * law.answers / scored
     if isinstance(law, Subset):
         # There may be very many sets, but any two answers share as many of them.
@@ -56,9 +56,6 @@ def _scale(question: Question) -> float:
         alone = d / k - d * (d - 1) / (k * (k - 1))
         return float((scores**2).sum() * alone / float(law.p - law.q) ** 2)
     lines = inverse_columns(law, np.arange(law.responses))[:scored]
-    if not question.skip:
-        # Estimated shares need not add up to 1, so where scores start makes a difference.
-        scores = scores + (scored - 1) / 2 + (question.first or 0)
     line, matrix = scores @ lines, channel(law)
     return float((line**2 @ matrix).mean() - (line @ matrix).mean() ** 2)
 

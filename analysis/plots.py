@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from respondent.checking import say
-from respondent.laws import TwoPoint, Wave
+from respondent.laws import Plain, Wave
 
 from .numbers import Number
 from .result import PathLike, Result, Value
@@ -449,7 +449,7 @@ def _number_figure(result: Number) -> Figure:
     unit = f" ({say(question.unit, 'en')})" if question.unit else ""
     step = float(question.step or 1)
     digits = max(0, 2 - int(math.floor(math.log10(step))))
-    spread = not isinstance(question.law, TwoPoint)
+    spread = isinstance(question.law, Wave | Plain)
     more = ["distribution by EM with smoothing, band from a bootstrap"] if spread else []
     if isinstance(question.law, Wave):
         more.append("dashed: noisy responses")

@@ -86,6 +86,10 @@ class Result:
         """What ``print`` shows; less than ``values`` where there are very many."""
         return self.values()
 
+    def summary(self) -> Sequence[Value]:
+        """Values of another unit that close a table, such as the mean score of a scale."""
+        return ()
+
     def about(self) -> dict[str, Any]:
         """What every table says about how it came to be."""
         return {
@@ -104,7 +108,7 @@ class Result:
         """One row for each value, each with everything needed to cite it."""
         about = self.about()
         question = {"question": about.pop("question")}
-        return [question | _row(value) | about for value in self.values()]
+        return [question | _row(value) | about for value in (*self.values(), *self.summary())]
 
     def to_frame(self) -> pandas.DataFrame:
         import pandas
@@ -121,7 +125,8 @@ class Result:
         return _written(out.getvalue(), path)
 
     def to_json(self, path: PathLike | None = None) -> str:
-        document = self.about() | {"values": [_row(value) for value in self.values()]}
+        values = [_row(value) for value in (*self.values(), *self.summary())]
+        document = self.about() | {"values": values}
         text = json.dumps(_without_nan(document), ensure_ascii=False, indent=2, allow_nan=False)
         return _written(text + "\n", path)
 
@@ -132,7 +137,7 @@ class Result:
         parquet.write_table(pyarrow.Table.from_pylist(self.records()), str(path))
 
     def to_markdown(self, path: PathLike | None = None) -> str:
-        header, rows = self._cells(self.shown())
+        header, rows = self._cells([*self.shown(), *self.summary()])
         lines = [header, ["---", *["---:"] * (len(header) - 1)], *rows]
         text = "\n".join(
             "| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines
@@ -141,7 +146,7 @@ class Result:
 
     def to_latex(self, path: PathLike | None = None) -> str:
         """A booktabs table."""
-        header, rows = self._cells(self.shown())
+        header, rows = self._cells([*self.shown(), *self.summary()])
         lines = [
             f"% {self._caption()}",
             f"\\begin{{tabular}}{{l{'r' * (len(header) - 1)}}}",
@@ -161,7 +166,7 @@ class Result:
         return plot_estimate(self, path, **options)
 
     def __str__(self) -> str:
-        header, rows = self._cells(self.shown())
+        header, rows = self._cells([*self.shown(), *self.summary()])
         widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
         lines = [
             "  ".join(

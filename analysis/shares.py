@@ -435,13 +435,17 @@ class Shares(Result):
         counts = self.tally.counts
         return float(counts[one & ~other].sum()), float(counts[other & ~one].sum())
 
+    def summary(self) -> Sequence[Value]:
+        return (self.mean,) if self.question.kind == "scale" else ()
+
     @cached_property
     def mean(self) -> Value:
         """The mean score of a scale, of those who did not prefer not to say.
 
-        Σ s π̂ over the scores s, linear in the responses. With "prefer not to say" among the
-        answers it is the ratio Σ s π̂ / Σ π̂ over the others; its variance is that of the
-        ratio's linear part (Cochran 1977, 2.11).
+        c + Σ (s − c) π̂ over the scores s with mean c, linear in the responses: estimated
+        shares need not add up to 1, and centring keeps that noise out. With "prefer not to
+        say" among the answers it is the ratio Σ s π̂ / Σ π̂ over the others; its variance is
+        that of the ratio's linear part (Cochran 1977, 2.11).
         """
         if self.question.kind != "scale":
             raise ValueError(f"question {self.question.id}: only a scale has a mean score")
@@ -451,19 +455,22 @@ class Shares(Result):
         lines = inverse_columns(self.question.law, self.tally.responses)[:scored]
         counts = self.tally.counts.astype(float)
         top, bottom = scores @ lines, lines.sum(axis=0)
+        centre = float(scores.mean())
         share = float(counts @ bottom / self.n)
         if share <= 0:
             ends = float(scores[0]), float(scores[-1])
             return replace(NOTHING, low=ends[0], high=ends[1], flag=NO_MEAN)
         ratio = float(counts @ top / self.n) / share
-        part = ratio + (top - ratio * bottom) / share if self.question.skip else top
+        part = centre + top - centre * bottom
+        if self.question.skip:
+            part = ratio + (top - ratio * bottom) / share
         floor = 0.0
         if isinstance(self.question.law, Table | KAry):
             matrix = channel(self.question.law)
             every = inverse_columns(self.question.law, np.arange(len(matrix)))[:scored]
-            line = scores @ every
+            line = centre + (scores - centre) @ every
             if self.question.skip:
-                line = ratio + (line - ratio * every.sum(axis=0)) / share
+                line = ratio + (scores - ratio) @ every / share
             floor = least_variance(matrix, line)
         found = mean_interval(part, counts, self.level, (scores[0], scores[-1]), floor)
         noisy, feasible = self.arrays.noisy[:scored], self.feasible[:scored]

@@ -465,14 +465,7 @@ def _written(results: Sequence[Result], form: str, single: bool) -> str:
         return "\n".join(f"{h}\n\n{r.to_markdown()}" for h, r in zip(headed, results, strict=True))
     if form == "latex":
         return "\n".join(result.to_latex() for result in results)
-    return "\n".join(f"{result}\n{_mean_line(result)}" for result in results)
-
-
-def _mean_line(result: Result) -> str:
-    if result.question.kind != "scale":
-        return ""
-    mean = result.mean  # type: ignore[attr-defined]
-    return f"mean score {mean.estimate:.4f}, from {mean.low:.4f} to {mean.high:.4f}\n"
+    return "\n".join(f"{result}\n" for result in results)
 
 
 def _csv(records: Sequence[dict[str, Any]]) -> str:

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -179,7 +180,9 @@ def test_estimate_for_papers(form: str, sign: str, reports: str) -> None:
 
 
 def test_estimate_says_a_scale_s_mean(reports: str) -> None:
-    assert "mean score" in good("estimate", CAMPUS, reports, "--question", "mood")
+    for form in ("table", "csv", "json", "markdown", "latex"):
+        said = good("estimate", CAMPUS, reports, "--question", "mood", "--format", form)
+        assert re.search(r"\bmean\b", said), form
 
 
 def test_estimate_leaves_out_what_nobody_was_shown(tmp_path: Path) -> None:
