@@ -146,10 +146,10 @@ def test_kuk_with_five_cards() -> None:
     line = (np.arange(6) / 5 - 0.3) / 0.4
     pi = counts @ line / counts.sum()
     assert pi == pytest.approx(case["outputs"]["pi"], abs=1e-9)
-    shares = matrix @ [1 - pi, pi]
-    variance = line**2 @ shares - pi**2
-    # RRreg divides by 5n − 1 for the cards and n − 1 for the people, which is 3e-4 more.
-    assert np.sqrt(variance / counts.sum()) == pytest.approx(case["outputs"]["se"], rel=5e-4)
+    # The variance of Kuk (1990): of the 5n cards about their rate, and of the n people.
+    rate, n = 0.3 + 0.4 * pi, counts.sum()
+    variance = rate * (1 - rate) / 0.4**2 / (5 * n - 1) + (1 - 1 / 5) * pi * (1 - pi) / (n - 1)
+    assert np.sqrt(variance) == pytest.approx(case["outputs"]["se"], abs=1e-9)
     # Our own estimate weighs responses by what they tell, so it differs, within 1 se.
     ours = estimate(table_question(matrix.tolist()), counts.tolist())["answer 1"]
     assert abs(ours.estimate - pi) < case["outputs"]["se"]
@@ -164,7 +164,7 @@ def test_two_group_designs_are_linear_systems(case: dict) -> None:
     groups = [case["data"]["group1"], case["data"]["group2"]]
     rates = np.array([group["yes"] / group["n"] for group in groups])
     n = np.array([group["n"] for group in groups])
-    variances = rates * (1 - rates) / (n - 1 if model == "CDM" else n)
+    variances = rates * (1 - rates) / (n - 1)
     matrix = {
         "UQTunknown": np.stack([p, 1 - p], axis=1),
         "CDM": np.stack([np.ones(2), p], axis=1),
@@ -175,8 +175,7 @@ def test_two_group_designs_are_linear_systems(case: dict) -> None:
     pi = 1 - second if model == "SLD" else first
     assert pi == pytest.approx(outputs["pi"], abs=1e-9)
     row = inverse[1] if model == "SLD" else inverse[0]
-    # RRreg's divisor is n or n − 1 by design: 1e-3 of the standard error apart.
-    assert np.sqrt(row**2 @ variances) == pytest.approx(outputs["piSE"], rel=1e-3)
+    assert np.sqrt(row**2 @ variances) == pytest.approx(outputs["piSE"], abs=1e-9)
 
 
 def test_warners_variance() -> None:
