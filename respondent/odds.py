@@ -17,7 +17,6 @@ from .laws import (
     MOST_CELLS,
     Distance,
     KAry,
-    Law,
     OneOf,
     Projective,
     Subset,
@@ -194,9 +193,3 @@ def _gaussian(steps: int, spread: Fraction, bound: tuple[int, int]) -> Distance:
         tail = sum((first * (-rate * d * d).exp() for d in beyond), Decimal(0))
         weights.append(_whole(tail))
     return Distance(steps, margin, tuple(weights), bound)
-
-
-def meets(law: Law, epsilon: Fraction) -> bool:
-    """Whether the law's ratio lies within what a requested ε allows, in exact arithmetic."""
-    least, most = _allowed(epsilon)
-    return least <= law.ratio <= most
