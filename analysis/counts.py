@@ -16,7 +16,7 @@ from contextlib import closing
 from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -25,9 +25,6 @@ from respondent import InvalidReport, Question, Report, Survey, parse_report
 
 from .channel import Ints
 from .tally import MOST_NAMED
-
-if TYPE_CHECKING:
-    pass
 
 #: Columns that are not responses.
 BESIDE = ("survey", "key", "day")
@@ -81,7 +78,7 @@ class _Totals:
 
     def __init__(self, question: Question) -> None:
         self.question = question
-        self.size = question.law.responses + (1 if question.show_if else 0)
+        self.size = question.largest_response + 1
         self.dense = np.zeros(self.size, dtype=np.int64) if self.size <= MOST_DENSE else None
         self.sparse: dict[int, int] = {}
 
@@ -411,7 +408,7 @@ def _count_tables(counter: _Counter, database: sqlite3.Connection, table: str, w
     columns = [row[1] for row in database.execute(f'PRAGMA table_info("{table}")')]
     counter.columns(columns, where)
     for question in counter.survey:
-        most = question.law.responses - (0 if question.show_if else 1)
+        most = question.largest_response
         rows = 0
         totals = counter.totals[question.id]
         for response, count in database.execute(

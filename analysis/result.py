@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -167,14 +167,8 @@ class Result:
 
     def __str__(self) -> str:
         header, rows = self._cells([*self.shown(), *self.summary()])
-        widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
-        lines = [
-            "  ".join(
-                cell.ljust(width) if place == 0 or header[place] == "flag" else cell.rjust(width)
-                for place, (cell, width) in enumerate(zip(line, widths, strict=True))
-            ).rstrip()
-            for line in (header, *rows)
-        ]
+        words = {place for place, name in enumerate(header) if place == 0 or name == "flag"}
+        lines = aligned([header, *rows], words)
         rule = "-" * max(map(len, lines))
         ask = say(self.question.ask, "en")
         return "\n".join(
@@ -206,6 +200,18 @@ class Result:
             numbers = [_number(getattr(value, name), digits) for name in NUMBERS]
             rows.append([value.name, *numbers, *([value.flag] if flagged else [])])
         return header, rows
+
+
+def aligned(rows: Sequence[Sequence[str]], words: Collection[int]) -> list[str]:
+    """Lines of a table with its columns in line: ``words`` flush left, numbers flush right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join(
+            cell.ljust(width) if place in words else cell.rjust(width)
+            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    ]
 
 
 def _number(value: float, digits: int) -> str:

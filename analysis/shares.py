@@ -332,18 +332,23 @@ class Shares(Result):
             raise KeyError(f"{answer!r} is not an answer to {self.question.id}: {known}")
         return self._index[answer]
 
-    def _value(self, number: int) -> Value:
-        a = self.arrays
-        return Value(
+    def _fields(
+        self, arrays: Arrays, number: int
+    ) -> tuple[str, float, float, float, float, float, float, str]:
+        """What a ``Value`` is made of, in its order."""
+        return (
             self.answers[number],
-            float(a.noisy[number]),
-            float(a.estimate[number]),
-            float(a.se[number]),
-            float(a.low[number]),
-            float(a.high[number]),
+            float(arrays.noisy[number]),
+            float(arrays.estimate[number]),
+            float(arrays.se[number]),
+            float(arrays.low[number]),
+            float(arrays.high[number]),
             float(self.feasible[number]),
-            FLAGS[int(a.flag[number])],
+            FLAGS[int(arrays.flag[number])],
         )
+
+    def _value(self, number: int) -> Value:
+        return Value(*self._fields(self.arrays, number))
 
     def values(self) -> list[Value]:
         return [self._value(number) for number in range(len(self.answers))]
@@ -364,17 +369,7 @@ class Shares(Result):
         arrays = share_arrays(self.question, self.tally, each, self.target, interval)
         order = np.argsort(-np.nan_to_num(arrays.estimate, nan=-np.inf), kind="stable")[:count]
         return [
-            Entry(
-                self.answers[number],
-                float(arrays.noisy[number]),
-                float(arrays.estimate[number]),
-                float(arrays.se[number]),
-                float(arrays.low[number]),
-                float(arrays.high[number]),
-                float(self.feasible[number]),
-                FLAGS[int(arrays.flag[number])],
-                bool(arrays.low[number] > 0),
-            )
+            Entry(*self._fields(arrays, number), above_zero=bool(arrays.low[number] > 0))
             for number in map(int, order)
         ]
 

@@ -24,6 +24,7 @@ from .feasible import likelihood
 from .intervals import BinomialInterval, bonferroni, check_level
 from .means import BOUNDED, OUTSIDE, Arrays, mean_interval
 from .numbers import noise_variance, scores
+from .result import aligned
 from .shares import (
     binary_table,
     inverse_columns,
@@ -122,14 +123,7 @@ class Study:
                     f"{100 * row.flagged:.1f} %",
                 )
             )
-        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-        text = [
-            "  ".join(
-                cell.ljust(width) if place in (0, 2) else cell.rjust(width)
-                for place, (cell, width) in enumerate(zip(line, widths, strict=True))
-            )
-            for line in lines
-        ]
+        text = aligned(lines, (0, 2))
         caption = (
             f"{self.repetitions} repetitions; {100 * self.level:g} % intervals "
             f"for the {self.target}; "

@@ -60,7 +60,7 @@ def tally(question: Question, counts: Counts, n: int | None = None) -> Tally:
 
 
 def _from_sequence(question: Question, counts: Sequence[int] | npt.NDArray[Any]) -> Tally:
-    wanted = question.law.responses + (1 if question.show_if else 0)
+    wanted = question.largest_response + 1
     if len(counts) != wanted:
         what = " and one for those who were not asked" if question.show_if else ""
         raise ValueError(
@@ -94,7 +94,7 @@ def _numbers(question: Question, counts: Mapping[Any, int]) -> Ints:
     """The responses that a mapping counts, as numbers, each once."""
     if set(map(type, counts)) == {int}:
         # Hundreds of thousands of responses of a long list are checked all at once.
-        most = question.law.responses - (0 if question.show_if else 1)
+        most = question.largest_response
         if 0 <= min(counts) and max(counts) <= most:
             return np.fromiter(counts, dtype=np.int64, count=len(counts))
     names = _names(question)
@@ -125,7 +125,7 @@ def _names(question: Question) -> dict[str, int]:
 def _response(question: Question, key: object, names: Mapping[str, int]) -> int:
     if isinstance(key, str) and key in names:
         return names[key]
-    most = question.law.responses - (0 if question.show_if else 1)
+    most = question.largest_response
     whole = isinstance(key, int | np.integer) and not isinstance(key, bool)
     if whole and 0 <= int(key) <= most:  # type: ignore[call-overload]
         return int(key)  # type: ignore[call-overload, no-any-return]

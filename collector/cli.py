@@ -168,14 +168,9 @@ def _chosen(survey: Survey, ids: Sequence[str]) -> list[Question]:
 
 def _table(rows: Sequence[Sequence[str]], words: int = 1) -> str:
     """Columns in line; the first ``words`` of them flush left."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return "\n".join(
-        "  ".join(
-            cell.ljust(width) if place < words else cell.rjust(width)
-            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in rows
-    )
+    from analysis.result import aligned
+
+    return "\n".join(aligned(rows, range(words)))
 
 
 # Options that several commands share

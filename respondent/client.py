@@ -101,8 +101,7 @@ class Client:
         existing = self.sealed(survey)
         if existing is not None:
             return existing
-        if survey.epsilon > self.limit:
-            raise OverLimit(_over(survey.epsilon, self.limit, "this survey's", "limit"))
+        _check_limit(survey, self.limit)
         if self.budget is not None:
             after = float_up(sum((s.epsilon_bound for s in self._surveys()), survey.epsilon_bound))
             if after > self.budget:
@@ -169,6 +168,11 @@ class Client:
         return self.home / survey.fingerprint
 
 
+def _check_limit(survey: Survey, limit: float) -> None:
+    if survey.epsilon > limit:
+        raise OverLimit(_over(survey.epsilon, limit, "this survey's", "limit"))
+
+
 def _over(epsilon: float, allowed: float, whose: str, what: str) -> str:
     return f"{whose} ε is {epsilon:.4g}, above your {what} of {allowed:.4g}; nothing was sent"
 
@@ -217,8 +221,8 @@ def fetch(url: str, fingerprint: str | None = None, limit: float | None = None) 
     survey = Survey.from_published(data, where)
     if fingerprint is not None and survey.fingerprint != fingerprint.lower():
         raise InvalidSurvey(["its fingerprint is not the expected one: it was changed"], where)
-    if limit is not None and survey.epsilon > limit:
-        raise OverLimit(_over(survey.epsilon, limit, "this survey's", "limit"))
+    if limit is not None:
+        _check_limit(survey, limit)
     return survey
 
 

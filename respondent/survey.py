@@ -82,9 +82,14 @@ class Question:
         return self.law.responses if self.show_if else None
 
     @property
+    def largest_response(self) -> int:
+        """The largest number that a report may have here, "not shown" included."""
+        return self.law.responses if self.show_if else self.law.responses - 1
+
+    @property
     def width(self) -> int:
         """Digits of the largest response: every response is sent this wide."""
-        return len(str(self.law.responses - (0 if self.show_if else 1)))
+        return len(str(self.largest_response))
 
     def option(self, index: int, language: str) -> str:
         return say(self.options[index], language)

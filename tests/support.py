@@ -59,6 +59,22 @@ SMALL_LAWS: list[Law] = [
 ]
 
 
+#: Some answers to each question of campus.toml that is always shown.
+CAMPUS_ANSWERS: dict[str, list[Any]] = {
+    "year": ["1", "2", "3", "4+"],
+    "cheated": ["Yes", "No"],
+    "copied": ["Yes", "No"],
+    "ghostwriter": ["Yes", "No"],
+    "drug": ["None", "Cannabis", "Cocaine", "Other", None],
+    "worries": [[], ["Money"], ["Money", "Exams", "Loneliness", "Health", "Family"]],
+    "mood": [1, 4, 7],
+    "income": [0, 2_400, 10_000],
+    "debt": [0, 20_000],
+    "hours": [0, 40],
+    "country": ["Polynesia", "Africa, Eastern"],
+}
+
+
 def vectors(folder: str) -> list[Any]:
     """Every vector file of a folder, its name under "name"."""
     found = [

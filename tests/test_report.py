@@ -11,21 +11,7 @@ import pytest
 
 from respondent import InvalidAnswer, InvalidReport, Survey, make_report, parse_report
 
-from .support import EXAMPLES, Script, published, vectors
-
-CAMPUS = {
-    "year": ["1", "2", "3", "4+"],
-    "cheated": ["Yes", "No"],
-    "copied": ["Yes", "No"],
-    "ghostwriter": ["Yes", "No"],
-    "drug": ["None", "Cannabis", "Cocaine", "Other", None],
-    "worries": [[], ["Money"], ["Money", "Exams", "Loneliness", "Health", "Family"]],
-    "mood": [1, 4, 7],
-    "income": [0, 2_400, 10_000],
-    "debt": [0, 20_000],
-    "hours": [0, 40],
-    "country": ["Polynesia", "Africa, Eastern"],
-}
+from .support import CAMPUS_ANSWERS, EXAMPLES, Script, published, vectors
 
 
 @pytest.mark.parametrize("vector", vectors("reports"), ids=lambda v: v["name"])
@@ -59,9 +45,9 @@ def test_there_are_enough_vectors_and_most_are_invalid() -> None:
 def test_the_same_number_of_bytes_whatever_was_answered() -> None:
     survey = Survey.load(EXAMPLES / "campus.toml")
     lengths = set()
-    for number, values in enumerate(product(*CAMPUS.values())):
+    for number, values in enumerate(product(*CAMPUS_ANSWERS.values())):
         if number % 7 == 0:
-            answers = dict(zip(CAMPUS, values, strict=True))
+            answers = dict(zip(CAMPUS_ANSWERS, values, strict=True))
             if answers["year"] == "1":
                 answers["hall"] = "Yes"
             lengths.add(len(bytes(make_report(survey, answers))))
