@@ -7,9 +7,11 @@ import os
 import shutil
 from collections.abc import Callable
 from fractions import Fraction
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+import pandas
 import pytest
 
 from respondent import Question, Survey
@@ -147,11 +149,24 @@ def needs(program: str) -> str:
 
 def reference(kind: str) -> list[Any]:
     """Cases of ``tests/reference``: what R packages give for the same data."""
-    path = ROOT / "tests" / "reference" / "univariate.json"
-    cases = json.loads(path.read_text(encoding="utf-8"))["cases"]
-    found = [case for case in cases if case["kind"] == kind]
+    found = [case for case in _reference_cases() if case["kind"] == kind]
     assert found
     return found
+
+
+def reference_case(name: str) -> Any:
+    return next(case for case in _reference_cases() if case["name"] == name)
+
+
+def reference_data(case: Any) -> pandas.DataFrame:
+    """The table of a reference case."""
+    return pandas.read_csv(ROOT / "tests" / "reference" / case["data"]["csv"])
+
+
+@cache
+def _reference_cases() -> Any:
+    path = ROOT / "tests" / "reference" / "cases.json"
+    return json.loads(path.read_text(encoding="utf-8"))["cases"]
 
 
 def question(law: Law | None = None, /, **fields: Any) -> Question:
