@@ -1,0 +1,1 @@
+"""The commands of ``deniable``, one file each."""
