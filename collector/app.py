@@ -15,8 +15,7 @@ from respondent import InvalidReport, Survey
 from . import form, intake
 from .served import Served
 from .store import Store
-
-LARGEST_REPORT = 16 * 1024
+from .writer import Writer
 
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; style-src 'self'",
@@ -30,12 +29,12 @@ HEADERS = {
 def create_app(surveys: Iterable[Survey], data: str | Path) -> Flask:
     """An application that serves the surveys and keeps reports in the SQLite file ``data``."""
     app = Flask(__name__)
-    app.config["MAX_CONTENT_LENGTH"] = LARGEST_REPORT
+    app.config["MAX_CONTENT_LENGTH"] = intake.LARGEST_REPORT
     store = Store(Path(data))
     by_id = {survey.id: survey for survey in surveys}
     for survey in by_id.values():
         store.publish(survey)
-    app.extensions["deniable"] = Served(by_id, store)
+    app.extensions["deniable"] = Served(by_id, store, Writer(store))
     for part in (form, intake):
         app.register_blueprint(part.blueprint)
     app.register_error_handler(InvalidReport, _refused)

@@ -6,9 +6,24 @@ from http import HTTPStatus
 
 from flask import Blueprint, Response, abort, jsonify, request
 
-from respondent import parse_report
+from respondent import Report, Survey, parse_report
 
 from .served import served, survey_or_404
+from .store import Arrival
+
+#: Bytes of one report, at most.
+LARGEST_REPORT = 16 * 1024
+
+INVITATION = "Deniable-Invitation"
+
+#: Why a report is not taken. Only "paused" passes: the same bytes may be sent again.
+REFUSALS = {
+    "paused": (HTTPStatus.SERVICE_UNAVAILABLE, "the survey is paused; send the report again later"),
+    "closed": (HTTPStatus.GONE, "the survey is closed"),
+    "not-yet": (HTTPStatus.GONE, "the survey has not opened yet"),
+    "uninvited": (HTTPStatus.FORBIDDEN, "the survey needs an invitation, and this is none of its"),
+    "spent": (HTTPStatus.FORBIDDEN, "this invitation has been used already"),
+}
 
 blueprint = Blueprint("intake", __name__)
 
@@ -16,7 +31,25 @@ blueprint = Blueprint("intake", __name__)
 @blueprint.post("/s/<survey_id>/reports")
 def report(survey_id: str) -> tuple[Response, int]:
     survey = survey_or_404(survey_id)
+    return keep(Arrival(survey, _sent(survey), invitation=request.headers.get(INVITATION)))
+
+
+@blueprint.post("/s/<survey_id>/test/reports")
+def test_report(survey_id: str) -> tuple[Response, int]:
+    survey = survey_or_404(survey_id)
+    return keep(Arrival(survey, _sent(survey), arm="test"))
+
+
+def _sent(survey: Survey) -> Report:
     if request.mimetype != "application/json":
         abort(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "a report is sent as application/json")
-    served().store.add(survey, parse_report(survey, request.get_data()))
+    return parse_report(survey, request.get_data())
+
+
+def keep(arrival: Arrival) -> tuple[Response, int]:
+    """Store a report; the reply is sent when it is durable."""
+    outcome = served().writer.add(arrival)
+    if outcome in REFUSALS:
+        status, told = REFUSALS[outcome]
+        abort(status, told)
     return jsonify(stored=True), HTTPStatus.CREATED

@@ -61,10 +61,18 @@ def test_every_column_is_known(web: FlaskClient, data: Path) -> None:
         name: [row[1] for row in found.execute(f"PRAGMA table_info({name})")] for name in tables
     }
     campus = Survey.load(EXAMPLES / "campus.toml")
-    assert columns == {
+    reports = {
+        f"{arm}_{survey.fingerprint[:16]}": ["key", *(question.id for question in survey)]
+        for survey in (COIN, campus)
+        for arm in ("reports", "own_coin", "test")
+    }
+    assert columns == reports | {
         "surveys": ["fingerprint", "id", "published"],
-        f"reports_{COIN.fingerprint[:16]}": ["key", "cheated"],
-        f"reports_{campus.fingerprint[:16]}": ["key", *(question.id for question in campus)],
+        "settings": ["id", "state", "invited"],
+        "counts": ["reports", "question", "response", "count"],
+        "invitations": ["survey", "hash", "spent"],
+        "researchers": ["name", "hash", "once", "used"],
+        "secrets": ["name", "value"],
     }
     assert all(sql.endswith("STRICT, WITHOUT ROWID") for sql in map(str.strip, tables.values()))
 
