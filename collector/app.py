@@ -1,4 +1,4 @@
-"""The web application: its parts, its errors and the headers of every reply."""
+"""The web application: its parts and its errors."""
 
 from __future__ import annotations
 
@@ -13,17 +13,13 @@ from werkzeug.exceptions import HTTPException
 from respondent import InvalidReport, Survey
 
 from . import form, intake
+from .headers import Headers
 from .served import Served
 from .store import Store
 from .writer import Writer
 
-HEADERS = {
-    "Content-Security-Policy": "default-src 'none'; style-src 'self'",
-    "Referrer-Policy": "no-referrer",
-    "X-Content-Type-Options": "nosniff",
-    "X-Frame-Options": "DENY",
-    "Cache-Control": "no-store",
-}
+#: Environment variables of ``collector.wsgi``.
+SURVEYS, DATA = "DENIABLE_SURVEYS", "DENIABLE_DATA"
 
 
 def create_app(surveys: Iterable[Survey], data: str | Path) -> Flask:
@@ -40,7 +36,7 @@ def create_app(surveys: Iterable[Survey], data: str | Path) -> Flask:
     app.register_error_handler(InvalidReport, _refused)
     app.register_error_handler(sqlite3.Error, _unavailable)
     app.register_error_handler(HTTPException, _other)
-    app.after_request(_protect)
+    app.wsgi_app = Headers(app.wsgi_app)  # type: ignore[assignment, method-assign]
     return app
 
 
@@ -55,9 +51,3 @@ def _unavailable(problem: sqlite3.Error) -> tuple[Response, int]:
 
 def _other(problem: HTTPException) -> tuple[Response, int]:
     return jsonify(problem=problem.description), problem.code or 500
-
-
-def _protect(response: Response) -> Response:
-    for name, value in HEADERS.items():
-        response.headers.setdefault(name, value)
-    return response

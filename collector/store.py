@@ -380,15 +380,17 @@ def _settings(connection: sqlite3.Connection, survey_id: str) -> Settings:
 def _add(connection: sqlite3.Connection, arrivals: Sequence[Arrival]) -> list[str]:
     connection.execute("BEGIN IMMEDIATE")
     with connection:  # commits, or rolls back if anything goes wrong
-        settings = {a.survey.id: _settings(connection, a.survey.id) for a in arrivals}
+        surveys = {arrival.survey.id: arrival.survey for arrival in arrivals}
+        rules = {name: _rules(connection, survey) for name, survey in surveys.items()}
         outcomes = [""] * len(arrivals)
         fresh: dict[str, list[Arrival]] = {}
         # In the order of the keys, so that not even one commit's pages tell who came first.
         for place in sorted(range(len(arrivals)), key=lambda place: arrivals[place].report.key):
             arrival = arrivals[place]
-            outcomes[place], new = _add_one(connection, arrival, settings[arrival.survey.id])
+            name = table(arrival.survey, arrival.arm)
+            outcomes[place], new = _add_one(connection, name, arrival, *rules[arrival.survey.id])
             if new:
-                fresh.setdefault(table(arrival.survey, arrival.arm), []).append(arrival)
+                fresh.setdefault(name, []).append(arrival)
         connection.executemany(
             "INSERT INTO counts VALUES (?, ?, ?, ?) "
             "ON CONFLICT DO UPDATE SET count = count + excluded.count",
@@ -397,25 +399,30 @@ def _add(connection: sqlite3.Connection, arrivals: Sequence[Arrival]) -> list[st
     return outcomes
 
 
+def _rules(connection: sqlite3.Connection, survey: Survey) -> tuple[str, bool]:
+    """The state of a survey and whether it needs invitations, at the time of a transaction."""
+    settings = _settings(connection, survey.id)
+    return state_today(survey, settings), settings.invited
+
+
 def _add_one(
-    connection: sqlite3.Connection, arrival: Arrival, settings: Settings
+    connection: sqlite3.Connection, name: str, arrival: Arrival, state: str, invited: bool
 ) -> tuple[str, bool]:
     """What became of a report, and whether it is a new one."""
-    name, report = _name(table(arrival.survey, arrival.arm)), arrival.report
-    if arrival.arm != "test" and not arrival.vouched:
-        known = connection.execute(f"SELECT 1 FROM {name} WHERE key = ?", [report.key]).fetchone()
-        if known:
+    report = arrival.report
+    free = arrival.vouched or arrival.arm == "test"
+    if not free and (invited or state != "open"):
+        known = connection.execute(f'SELECT 1 FROM "{name}" WHERE key = ?', [report.key])
+        if known.fetchone():
             return "stored", False
-        state = state_today(arrival.survey, settings)
         if state != "open":
             return state, False
-        if settings.invited:
-            refusal = _spend(connection, arrival.survey.id, arrival.invitation or "")
-            if refusal:
-                return refusal, False
+        refusal = _spend(connection, arrival.survey.id, arrival.invitation or "")
+        if refusal:
+            return refusal, False
     places = ", ".join("?" * (len(report.responses) + 1))
     added = connection.execute(
-        f"INSERT OR IGNORE INTO {name} VALUES ({places})", [report.key, *report.responses]
+        f'INSERT OR IGNORE INTO "{name}" VALUES ({places})', [report.key, *report.responses]
     )
     return "stored", added.rowcount == 1
 
@@ -435,6 +442,7 @@ def _spend(connection: sqlite3.Connection, survey_id: str, token: str) -> str:
 
 
 def _count_rows(name: str, added: Sequence[Arrival]) -> Iterator[tuple[str, str, int, int]]:
-    for place, question in enumerate(added[0].survey):
-        for response, count in Counter(a.report.responses[place] for a in added).items():
+    columns = zip(*(arrival.report.responses for arrival in added), strict=True)
+    for question, column in zip(added[0].survey, columns, strict=True):
+        for response, count in Counter(column).items():
             yield name, question.id, response, count

@@ -11,7 +11,7 @@ import os
 import queue
 import sqlite3
 import threading
-from concurrent.futures import Future
+from dataclasses import dataclass, field
 
 from .store import Arrival, Intake, Store
 
@@ -21,7 +21,15 @@ MOST = 1_000
 #: Seconds without a report after which the journal is emptied.
 REST = 1.0
 
-Waiting = tuple[Arrival, "Future[str]"]
+
+@dataclass(slots=True)
+class Waiting:
+    """A report and the thread that waits for it, held by a lock until there is news."""
+
+    arrival: Arrival
+    outcome: str = ""
+    problem: Exception | None = None
+    news: threading.Lock = field(default_factory=threading.Lock)
 
 
 class Writer:
@@ -38,9 +46,13 @@ class Writer:
         """What became of the report, once that is durable; ``sqlite3.Error`` if it is not."""
         if self._process != os.getpid():
             self._start()
-        done: Future[str] = Future()
-        self._waiting.put((arrival, done))
-        return done.result()
+        mine = Waiting(arrival)
+        mine.news.acquire()
+        self._waiting.put(mine)
+        mine.news.acquire()
+        if mine.problem is not None:
+            raise mine.problem
+        return mine.outcome
 
     def _start(self) -> None:
         with self._lock:
@@ -69,10 +81,11 @@ class Writer:
 
 def _write(intake: Intake, batch: list[Waiting]) -> None:
     try:
-        outcomes = intake.add([arrival for arrival, _ in batch])
+        outcomes = intake.add([waiting.arrival for waiting in batch])
+        for waiting, outcome in zip(batch, outcomes, strict=True):
+            waiting.outcome = outcome
     except Exception as problem:  # each of the waiting must hear of it
-        for _, done in batch:
-            done.set_exception(problem)
-    else:
-        for (_, done), outcome in zip(batch, outcomes, strict=True):
-            done.set_result(outcome)
+        for waiting in batch:
+            waiting.problem = problem
+    for waiting in batch:
+        waiting.news.release()
