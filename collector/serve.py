@@ -48,7 +48,7 @@ def serving(
     app: str = "collector.wsgi:app",
 ) -> Iterator[Server]:
     """Serve the survey files from a process of its own until the block ends."""
-    port = port or _free_port(host)
+    port = _free_port(host, port)
     command = [
         *(sys.executable, "-m", "granian", app),
         *("--interface", "wsgi", "--host", host, "--port", str(port), "--http", "1", "--no-ws"),
@@ -111,12 +111,17 @@ def stop_politely() -> None:
     signal.signal(signal.SIGTERM, stop)
 
 
-def _free_port(host: str) -> int:
+def _free_port(host: str, port: int) -> int:
+    """The port, if nobody listens there; a free one for 0."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(family) as probe:
-        probe.bind((host, 0))
-        port: int = probe.getsockname()[1]
-    return port
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except OSError as problem:
+            raise OSError(problem.errno, problem.strerror, f"{host} port {port}") from None
+        found: int = probe.getsockname()[1]
+    return found
 
 
 def _wait_for(process: subprocess.Popen[bytes], url: str) -> None:
@@ -131,4 +136,4 @@ def _wait_for(process: subprocess.Popen[bytes], url: str) -> None:
             return
         except OSError:
             time.sleep(0.02)
-    raise RuntimeError(f"the server did not come up at {url}: is the port taken?")
+    raise OSError(f"the server did not come up at {url}")
