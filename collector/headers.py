@@ -30,7 +30,7 @@ STRICT = ("Strict-Transport-Security", "max-age=63072000")
 
 
 class Headers:
-    """Wraps a WSGI application. A header that a view has set itself stays as it is."""
+    """Wraps a WSGI application. What a view has set itself stays, but nothing may be stored."""
 
     def __init__(self, application: Application) -> None:
         self._application = application
@@ -43,6 +43,7 @@ class Headers:
             environment["wsgi.url_scheme"] = "https"
 
         def start(status: str, headers: list[tuple[str, str]], *problem: Any) -> Any:
+            headers = [pair for pair in headers if pair[0].lower() != "cache-control"]
             given = {name.lower() for name, _ in headers}
             headers += [pair for pair in ALWAYS if pair[0].lower() not in given]
             if environment["wsgi.url_scheme"] == "https":

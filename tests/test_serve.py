@@ -13,6 +13,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -26,8 +27,16 @@ from .support import EXAMPLES, ROOT
 COIN = EXAMPLES / "coin.toml"
 
 
+@dataclass
+class Running:
+    """A server, and what it had said when it ended."""
+
+    process: subprocess.Popen[str]
+    told: tuple[str, str] = ("", "")
+
+
 @contextmanager
-def running(command: list[str], **environment: str) -> Iterator[subprocess.Popen[str]]:
+def running(command: list[str], **environment: str) -> Iterator[Running]:
     process = subprocess.Popen(
         command,
         cwd=ROOT,
@@ -37,19 +46,20 @@ def running(command: list[str], **environment: str) -> Iterator[subprocess.Popen
         text=True,
     )
     try:
-        yield process
+        found = Running(process)
+        yield found
     finally:
         process.send_signal(signal.SIGTERM)
-        process.communicate(timeout=20)
+        found.told = process.communicate(timeout=20)
 
 
 def test_serve(tmp_path: Path) -> None:
     data = tmp_path / "reports.db"
     command = [sys.executable, "-m", "collector", "serve", str(COIN), "--data", str(data)]
     with running([*command, "--port", "0"]) as server:
-        assert server.stdout is not None
+        assert server.process.stdout is not None
         told = ""
-        for line in server.stdout:
+        for line in server.process.stdout:
             told += line
             if "Stop with Ctrl-C" in line:
                 break
@@ -58,9 +68,34 @@ def test_serve(tmp_path: Path) -> None:
         assert respondents and researchers, told
         take_part(respondents[1], tmp_path / "home")
         assert Store(data).use_key(researchers[1], log_in=True) == "one-time"
-    assert server.returncode == 0
+    assert server.process.returncode == 0
     assert Store(data).count(Survey.load(COIN)) == 1
     assert not data.with_name("reports.db-wal").exists(), "nothing is left in a journal"
+
+
+def test_nothing_about_anyone_in_the_log(tmp_path: Path) -> None:
+    """Good and bad requests of a device with a name that would stand out."""
+    data, port = str(tmp_path / "reports.db"), str(free_port())
+    command = [sys.executable, "-m", "collector", "serve", str(COIN), "--data", data]
+    with running([*command, "--port", port]) as server:
+        url = f"http://127.0.0.1:{port}"
+        wait_for(f"{url}/s/coin/survey.json")
+        for path, body in [
+            ("", None),
+            ("/reports", b"{}"),
+            ("/reports", b"x" * 99_999),
+            ("?q=9", None),
+        ]:
+            headers = {"User-Agent": "unmistakable", "Content-Type": "application/json"}
+            request = urllib.request.Request(f"{url}/s/coin{path}", body, headers)
+            try:
+                urllib.request.urlopen(request, timeout=10).close()
+            except urllib.error.HTTPError as problem:
+                problem.close()
+    told, problems = server.told
+    assert "unmistakable" not in told + problems
+    assert problems == ""
+    assert told.rstrip().endswith("Stop with Ctrl-C."), told
 
 
 def take_part(url: str, home: Path) -> None:
