@@ -87,6 +87,7 @@ class Store:
 
     def publish(self, survey: Survey) -> None:
         """Keep the survey and make room for its reports."""
+        self.path.touch(mode=0o600)
         columns = "".join(f", {_name(question.id)} INTEGER NOT NULL" for question in survey)
         with self._change() as database:
             _migrate(database)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import stat
 from pathlib import Path
 
 import pytest
@@ -27,6 +28,14 @@ def store(tmp_path: Path) -> Store:
 
 def arrival(arm: str = "device", invitation: str | None = None, vouched: bool = False) -> Arrival:
     return Arrival(COIN, make_report(COIN, {"cheated": "Yes"}), arm, invitation, vouched)
+
+
+def test_only_its_owner_reads_the_file(store: Store) -> None:
+    writer = Intake(store)
+    writer.add([arrival()])
+    modes = {stat.S_IMODE(path.stat().st_mode) for path in store.path.parent.iterdir()}
+    writer.close()
+    assert modes == {0o600}
 
 
 def test_counts_are_kept_with_the_reports(store: Store) -> None:
