@@ -134,7 +134,8 @@ Run = tuple[int, tuple[int, ...]]
 
 def _runs(question: Question, shares: Sequence[Sequence[int]]) -> list[Run]:
     """How many outcomes, in order, give which response to each answer."""
-    mirrored = len(shares) == 2 and list(reversed(shares[0])) == list(shares[1])
+    two_by_two = len(shares) == len(shares[0]) == 2
+    mirrored = two_by_two and shares[0][0] == shares[1][1]
     if question.design in ("warner", "crosswise") and mirrored:
         return [(shares[0][0], (0, 1)), (shares[0][1], (1, 0))]
     forced = [min(column) for column in zip(*shares, strict=True)]

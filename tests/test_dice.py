@@ -175,6 +175,14 @@ def test_what_to_throw(total: int, dice: int, coins: int) -> None:
     assert throws == (DIE,) * dice + (COIN,) * coins
 
 
+@pytest.mark.parametrize("rows", [((1, 2, 3), (3, 2, 1)), ((3, 1), (1, 2)), ((1, 3), (2, 2))])
+@pytest.mark.parametrize("design", ["coin", "warner", "forced", "unrelated", "crosswise"])
+def test_the_weights_count_and_not_the_name_of_the_design(
+    rows: tuple[tuple[int, ...], ...], design: str
+) -> None:
+    check(made(Table(rows), design))
+
+
 def test_odds_are_taken_in_lowest_terms() -> None:
     assert plan(made(KAry(2, 27, 9))).throws == (COIN, COIN)
 
