@@ -12,7 +12,7 @@ from werkzeug.exceptions import HTTPException
 
 from respondent import InvalidReport, Survey
 
-from . import form, intake
+from . import form, intake, own_coin
 from .headers import Headers
 from .served import Served
 from .store import Store
@@ -31,7 +31,7 @@ def create_app(surveys: Iterable[Survey], data: str | Path) -> Flask:
     for survey in by_id.values():
         store.publish(survey)
     app.extensions["deniable"] = Served(by_id, store, Writer(store))
-    for part in (form, intake):
+    for part in (form, intake, own_coin):
         app.register_blueprint(part.blueprint)
     app.register_error_handler(InvalidReport, _refused)
     app.register_error_handler(sqlite3.Error, _unavailable)

@@ -171,6 +171,14 @@ class Store:
         with self._open() as database:
             yield from database.execute(f"SELECT * FROM {_name(table(survey, arm))} ORDER BY key")
 
+    def report(self, survey: Survey, key: str, arm: str = "device") -> Report | None:
+        """The report that was kept under a key."""
+        with self._open() as database:
+            row = database.execute(
+                f"SELECT * FROM {_name(table(survey, arm))} WHERE key = ?", [key]
+            ).fetchone()
+        return row and Report(survey.fingerprint, key, tuple(row[1:]), survey.widths)
+
     def delete_tests(self, survey: Survey) -> None:
         """Forget what was sent in test mode."""
         name = table(survey, "test")
