@@ -296,7 +296,7 @@ class _Problem:
                     people = float(self.sample.weights[mask].sum())
                     least, most = min(0.0, least * people), most * people
                     name = "total" if self.values.mean else name
-                found = _interval(
+                found = value_within(
                     float(estimates[number]),
                     float(errors[number]),
                     level,
@@ -331,7 +331,7 @@ def _quantile(level: float, freedom: int) -> float:
     return float(student.ppf((1 + level) / 2, freedom)) if freedom > 0 else float("nan")
 
 
-def _interval(
+def value_within(
     estimate: float, se: float, level: float, freedom: int, ends: tuple[float, float]
 ) -> WeightedValue:
     """Student's interval; on the possible, by likelihood ratio, where it is wholly outside."""
