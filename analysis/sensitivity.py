@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -59,10 +58,9 @@ class Sensitivity:
 
         return pandas.DataFrame.from_records([asdict(row) for row in self.rows])
 
-    def to_csv(self, path: PathLike | None = None) -> str:
-        text = str(self.to_frame().to_csv(index=False, lineterminator="\n"))
-        if path is not None:
-            Path(path).write_text(text, encoding="utf-8", newline="")
+    def to_csv(self, path: PathLike | None = None) -> str | None:
+        """The table as CSV: written to ``path``, or returned if there is none."""
+        text: str | None = self.to_frame().to_csv(path, index=False, lineterminator="\n")
         return text
 
     def plot(self, path: PathLike | None = None) -> Figure:
@@ -99,7 +97,7 @@ class Sensitivity:
 def sensitivity(
     question: Question | Design,
     counts: Counts,
-    safe: str | int,
+    safe_answer: str | int,
     *,
     answer: str | None = None,
     shares: Sequence[float] = SHARES,
@@ -108,7 +106,7 @@ def sensitivity(
 ) -> Sensitivity:
     """How the share of an answer moves if some always give the safe answer.
 
-    ``safe``: the answer that protects them; or the number of the response, where several
+    ``safe_answer``: the answer that protects them; or the number of the response, where several
     speak for it. Of a share s of people the *response* is the safe one whatever the coin
     says, which those can do who handle the coin themselves: λ = (1 − s) P π + s e. Where the
     device flips it, they can only give the safe *answer*, and the coin is flipped on it:
@@ -121,13 +119,13 @@ def sensitivity(
     each, numbers = _counted(question, counts)
     own = each.answer(answer)
     check_level(level)
-    if through_coin:
-        if isinstance(safe, int):
-            raise ValueError("safe: must be an answer if it goes through the coin")
-        place, word = each.answer(safe), safe
+    if not through_coin:
+        place = _response(each, safe_answer)
+    elif isinstance(safe_answer, str):
+        place = each.answer(safe_answer)
     else:
-        place = _response(each, safe)
-        word = safe if isinstance(safe, str) else f"response {safe}"
+        raise ValueError("safe_answer: must be an answer if it goes through the coin")
+    word = safe_answer if isinstance(safe_answer, str) else f"response {safe_answer}"
     rows = []
     for share in shares:
         if not 0 <= share < 1:
@@ -179,10 +177,12 @@ def _response(each: Design, safe: str | int) -> int:
     """The response that speaks most for the safe answer."""
     if isinstance(safe, int):
         if not 0 <= safe < each.responses:
-            raise ValueError(f"safe: responses are from 0 to {each.responses - 1}")
+            raise ValueError(f"safe_answer: responses are from 0 to {each.responses - 1}")
         return safe
     chances: Floats = each.channel[:, each.answer(safe)] / each.channel.mean(axis=1)
     best = np.flatnonzero(chances >= chances.max() * (1 - 1e-12))
     if len(best) > 1:
-        raise ValueError(f"safe: several responses speak for {safe!r}; give the number of one")
+        raise ValueError(
+            f"safe_answer: several responses speak for {safe!r}; give the number of one"
+        )
     return int(best[0])

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,7 +20,7 @@ from .designs import Designs, column_of
 from .intervals import bounded_score, check_level, normal_quantile
 from .means import BOUNDED, FLAGS, OUTSIDE, ROUNDING
 from .replicates import ReplicateWeights
-from .result import Difference, aligned
+from .result import Difference, PathLike, aligned
 from .sampling import Sampled, SurveyDesign, sampled
 from .unbiased import Unbiased, unbiased
 
@@ -99,22 +98,25 @@ class Weighted:
         table.insert(0, "column", self.column)
         return table.drop(columns="group") if self.by is None else table
 
-    def to_csv(self, path: str | Path | None = None) -> str:
-        text = str(self.to_frame().to_csv(index=False, lineterminator="\n"))
-        if path is not None:
-            Path(path).write_text(text, encoding="utf-8", newline="")
+    def to_csv(self, path: PathLike | None = None) -> str | None:
+        """The table as CSV: written to ``path``, or returned if there is none."""
+        text: str | None = self.to_frame().to_csv(path, index=False, lineterminator="\n")
         return text
 
     def __str__(self) -> str:
         head = ["answer", "estimate", "se", "low", "high", "n"]
         flagged = any(row.flag for row in self.rows)
-        digits = 4 if max(abs(row.estimate) for row in self.rows) < 100 else 1
+        digits = 1 if any(abs(row.estimate) >= 100 for row in self.rows) else 4
         lines = [([self.by] if self.by else []) + head + (["flag"] if flagged else [])]
         for row in self.rows:
             numbers = (row.estimate, row.se, row.low, row.high)
             lines.append(
                 ([str(row.group)] if self.by else [])
-                + [row.name, *(f"{x:.{digits}f}" for x in numbers), str(row.n)]
+                + [
+                    row.name,
+                    *("–" if np.isnan(x) else f"{x:.{digits}f}" for x in numbers),
+                    str(row.n),
+                ]
                 + ([row.flag] if flagged else [])
             )
         words = {0, 1 if self.by else 0, len(lines[0]) - 1 if flagged else 0}
