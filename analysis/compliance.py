@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     import pandas
 
 
+NOBODY = "nobody to estimate it from"
 ANCHORED = ("naive", "corrected", "attentive")
 
 
@@ -131,8 +132,10 @@ def stochastic_lie_detector(
     others = np.array([slope, -slope])
     told = np.array([1.0, 0.0]) - (1 - p[0]) * others
     share = float(1 - others @ rates)
-    truthful = float(told @ rates) / share if share else float("nan")
-    lines = np.stack([-others, (told + truthful * others) / share if share else told * np.nan])
+    # Where nobody carries it, no share of them tells the truth.
+    base = share if abs(share) > ROUNDING else float("nan")
+    truthful = float(told @ rates) / base
+    lines = np.stack([-others, (told + truthful * others) / base])
     estimates = np.array([share, truthful])
     names = ("carriers", "truthful")
     test = _test(yes, n, (1 - p[0], 1 - p[1]), 1 - truthful)
@@ -191,7 +194,7 @@ def _found(
     parameters = []
     for name, estimate, variance in zip(names, estimates, np.diag(covariance), strict=True):
         se = float(np.sqrt(variance))
-        outside = not -ROUNDING <= estimate <= 1 + ROUNDING
+        flag = "" if -ROUNDING <= estimate <= 1 + ROUNDING else FLAGS[OUTSIDE]
         parameters.append(
             Parameter(
                 name,
@@ -199,7 +202,7 @@ def _found(
                 se,
                 float(estimate - z * se),
                 float(estimate + z * se),
-                FLAGS[OUTSIDE] if outside else "",
+                NOBODY if np.isnan(estimate) else flag,
             )
         )
     return TwoSamples(
