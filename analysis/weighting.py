@@ -79,7 +79,10 @@ class Weighted:
         raise KeyError(f"{key!r}: is not {known} of this table")
 
     def difference(self, one: Any, other: Any) -> Difference:
-        """One estimate less another, groups or answers, their covariance included."""
+        """One estimate less another, groups or answers, their covariance included.
+
+        Its degrees of freedom are the fewer of the two.
+        """
         first, second = self._place(one), self._place(other)
         line = np.zeros(len(self.rows))
         line[first], line[second] = 1.0, -1.0
