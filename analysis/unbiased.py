@@ -36,7 +36,7 @@ class Unbiased:
     last column is a mean, not a share, if ``mean`` says so.
     ``ends`` are the least and the largest possible estimate. ``noise`` is unbiased for the
     part of the variance that the coin makes; where no function of one response is, it errs
-    upwards.
+    upwards. ``floors`` are the least variances that the coin gives values, whatever is true.
     """
 
     names: tuple[str, ...]
@@ -47,6 +47,7 @@ class Unbiased:
     not_asked: int
     ends: Floats
     noise: Noise
+    floors: Floats
 
     @property
     def missing(self) -> int:
@@ -71,6 +72,7 @@ class Unbiased:
             self.not_asked,
             self.ends[own],
             noise,
+            self.floors[:, own],
         )
 
 
@@ -120,7 +122,21 @@ def _answers(read: Responses, scale: bool) -> Unbiased:
         line = lines - ratios[:, None] * base_lines
         return np.asarray(line @ spread @ line.T)
 
-    return Unbiased(names, scale, values, bases, read.known, read.not_asked, ends, noise)
+    # Of a ratio of two values no least variance is known.
+    floors = _floors(read, lines) * ~base_lines.any(axis=1)
+    return Unbiased(names, scale, values, bases, read.known, read.not_asked, ends, noise, floors)
+
+
+def _floors(read: Responses, lines: Floats) -> Floats:
+    """For each report the least variance, over answers, of lines of its values."""
+    found = np.zeros((len(read), len(lines)))
+    for number, each in enumerate(read.designs):
+        mine = read.known & (read.arm == number)
+        if mine.any():
+            worth = lines @ each.inverse
+            spread = worth**2 @ each.channel - (worth @ each.channel) ** 2
+            found[mine] = np.maximum(spread.min(axis=1), 0)
+    return found
 
 
 def _numbers(
@@ -132,7 +148,7 @@ def _numbers(
         readers = {name: _reader(each) for name, each in zip(designs, every, strict=True)}
     read = responses(data, column, readers, arm)
     known = read.known.copy()
-    values, most = np.zeros(len(read)), np.zeros(len(read))
+    values, least, most = np.zeros((3, len(read)))
     for number, question in enumerate(every):
         mine = read.known & (read.arm == number)
         if question.skip:
@@ -142,7 +158,8 @@ def _numbers(
         low, step = float(question.low or 0), float(question.step or 1)
         values[mine] = low + step * scores(question.law)[read.codes[mine]]
         if isinstance(question.law, NumberLaw):
-            most[mine] = step**2 * float(noise_variance(question.law).max())
+            spread = step**2 * noise_variance(question.law)
+            least[mine], most[mine] = spread.min(), spread.max()
     cells = [each.value(cell) for each in every for cell in (0, _last(each))]
     ends = np.array([[float(min(cells)), float(max(cells))]])
 
@@ -150,7 +167,9 @@ def _numbers(
         return np.array([[factors @ most]])
 
     bases = known.astype(float)[:, None]
-    return Unbiased(("mean",), True, values[:, None], bases, known, read.not_asked, ends, noise)
+    return Unbiased(
+        ("mean",), True, values[:, None], bases, known, read.not_asked, ends, noise, least[:, None]
+    )
 
 
 def _last(question: Question) -> int:
@@ -180,7 +199,11 @@ def _ticks(data: Any, column: str, question: Question) -> Unbiased:
 
     ends = np.tile([0.0, 1.0], (len(options), 1))
     names = tuple(answer_names(question))
-    return Unbiased(names, False, values, bases, read.known, read.not_asked, ends, noise)
+    floors = np.zeros_like(values)
+    if isinstance(law, OneOf):
+        # Given which option was drawn, its coin's.
+        floors = bases**2 * p * q / (p - q) ** 2
+    return Unbiased(names, False, values, bases, read.known, read.not_asked, ends, noise, floors)
 
 
 def _reader(question: Question) -> Design:

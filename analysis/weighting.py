@@ -164,8 +164,8 @@ def weighted(
     on (clusters − strata) degrees of freedom. With a finite-population correction the coin's
     part of it, which does not shrink as more of the population is asked, is added:
     Σ f w² (r² − r)/(Σ w)², f the sampled part of the stratum (Chaudhuri 2011). With
-    replicate weights it is their spread. Estimates are not clipped; those outside the
-    possible are flagged.
+    replicate weights it is their spread. It is taken to be at least what the coin alone makes.
+    Estimates are not clipped; those outside the possible are flagged.
     """
     problem = _Problem.read(data, column, designs, survey, arm, by, answer)
     return problem.solved(level, total=False)
@@ -243,6 +243,8 @@ class _Problem:
         check_level(level)
         estimates = self._estimates(self.sample.weights[:, None], total)[0]
         covariance = self._covariance(estimates, total)
+        least = np.maximum(np.diag(covariance), self._floors(total))
+        np.fill_diagonal(covariance, least)
         used = np.any([mask for _, mask in self.groups], axis=0)
         return Weighted(
             column=self.column,
@@ -287,6 +289,17 @@ class _Problem:
                 coin = self.values.noise(ratios, np.where(mask, factors, 0.0))
                 noise[own, own] = _ratio(coin, np.outer(sums, sums))
         return self.sample.covariance(influences) + noise
+
+    def _floors(self, total: bool) -> Floats:
+        """Variances that the coin alone makes, at least."""
+        found = []
+        for _, mask in self.groups:
+            weights = self.sample.weights[mask]
+            floors = weights**2 @ self.values.floors[mask]
+            if not total:
+                floors = _ratio(floors, (weights @ self.values.bases[mask]) ** 2)
+            found.append(floors)
+        return np.concatenate(found)
 
     def _rows(
         self, estimates: Floats, covariance: Floats, level: float, total: bool

@@ -48,8 +48,8 @@ def test_totals_have_the_closed_form_exactly(make: Any, strata: int) -> None:
     """Of a sum, both variances are that of linearisation (Wolter 2007, 3.4 and 4.5)."""
     data = paired(strata)
     survey = SurveyDesign("w", "h" if strata > 1 else None, "c")
-    expected = weighted_total(data, "y", designs.coin(0.5), survey)
-    found = weighted_total(data, "y", designs.coin(0.5), make(data, survey))
+    expected = weighted_total(data, "y", designs.direct(), survey)
+    found = weighted_total(data, "y", designs.direct(), make(data, survey))
     np.testing.assert_allclose(found.covariance, expected.covariance, rtol=1e-9)
     assert found["Yes"].estimate == pytest.approx(expected["Yes"].estimate)
     assert found["Yes"].freedom == expected["Yes"].freedom == strata
@@ -74,8 +74,8 @@ def test_bootstrap_agrees_with_linearisation() -> None:
     data = paired(12)
     survey = SurveyDesign("w", "h", "c")
     made = bootstrap_weights(data, survey, 4000, seed=3)
-    exact = weighted_total(data, "y", designs.coin(0.5), survey)["Yes"]
-    found = weighted_total(data, "y", designs.coin(0.5), made)["Yes"]
+    exact = weighted_total(data, "y", designs.direct(), survey)["Yes"]
+    found = weighted_total(data, "y", designs.direct(), made)["Yes"]
     assert found.se**2 == pytest.approx(exact.se**2, rel=4 * np.sqrt(2 / 4000))
     again = bootstrap_weights(data, survey, 4000, seed=3)
     np.testing.assert_array_equal(made.replicates, again.replicates)

@@ -11,6 +11,7 @@ import pytest
 from scipy import stats
 
 from analysis import SurveyDesign, Weighted, designs, jackknife_weights, weighted, weighted_total
+from analysis.numbers import noise_variance
 from respondent import Survey
 
 from .support import EXAMPLES, ROOT, question, reference, reference_case, reference_data
@@ -211,6 +212,32 @@ def test_a_group_is_a_domain() -> None:
     assert found.estimate == pytest.approx(mean)
     assert found.se == pytest.approx(np.sqrt(200 * parts.var()))
     assert found.n == inside.sum()
+
+
+def test_the_coin_makes_some_variance_whatever_the_responses() -> None:
+    """All responses alike have none of their own; a coin of 3 to 1 makes 3/4 a report, an asked
+    number what its law does at least."""
+    weights = np.array([1.0, 2, 3, 4])
+    data = {"y": np.ones(4), "w": weights}
+    found = weighted(data, "y", COIN, SurveyDesign("w"))["Yes"]
+    assert found.se == pytest.approx(np.sqrt(0.75 * (weights**2).sum()) / 10)
+    total = weighted_total(data, "y", COIN, SurveyDesign("w"))["Yes"]
+    assert total.se == pytest.approx(np.sqrt(0.75 * (weights**2).sum()))
+    assert weighted(data, "y", designs.direct(), SurveyDesign("w"))["Yes"].se == 0
+    hours = weighted(data, "y", CAMPUS["hours"], SurveyDesign())["mean"]
+    least = noise_variance(CAMPUS["hours"].law).min()  # type: ignore[arg-type]
+    assert hours.se == pytest.approx(np.sqrt(least / 4))
+
+
+def test_coverage_in_small_samples() -> None:
+    """2,000 samples of five with a rare answer: one in five has all responses alike."""
+    rng = np.random.default_rng(20_260_104)
+    held = 0
+    for _ in range(2000):
+        codes = flipped(rng.random(5) < 0.05, rng)
+        found = weighted({"y": codes}, "y", COIN, SurveyDesign(), answer="Yes")["Yes"]
+        held += found.low <= 0.05 <= found.high
+    assert held / 2000 >= 0.935
 
 
 def test_two_arms_together() -> None:
