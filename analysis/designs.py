@@ -256,13 +256,13 @@ def responses(
     for sub-samples that were asked in different ways. All arms must have the same answers.
     Missing responses are kept as such; others must be whole numbers that the design has.
     """
-    values = _column(data, column)
+    values = column_of(data, column)
     if isinstance(designs, Mapping):
         if arm is None:
             raise ValueError("arm: must name the column that says which design each one had")
         names = list(designs)
         found = tuple(_design(each) for each in designs.values())
-        arms = _arms(_column(data, arm), names, arm)
+        arms = _arms(column_of(data, arm), names, arm)
     else:
         found, arms = (_design(designs),), np.zeros(len(values), dtype=np.int64)
     if any(set(each.answers) != set(found[0].answers) for each in found):
@@ -288,7 +288,7 @@ def _reordered(each: Design, answers: tuple[str, ...]) -> Design:
     return Design(each.name, each.channel[:, order], answers, scores, each.not_asked)
 
 
-def _column(data: Any, name: str) -> npt.NDArray[Any]:
+def column_of(data: Any, name: str) -> npt.NDArray[Any]:
     try:
         return np.asarray(data[name])
     except KeyError:
