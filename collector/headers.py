@@ -43,9 +43,9 @@ class Headers:
             environment["wsgi.url_scheme"] = "https"
 
         def start(status: str, headers: list[tuple[str, str]], *problem: Any) -> Any:
-            headers = [pair for pair in headers if pair[0].lower() != "cache-control"]
-            given = {name.lower() for name, _ in headers}
-            headers += [pair for pair in ALWAYS if pair[0].lower() not in given]
+            given = {name for name, _ in headers} - {"Cache-Control"}
+            headers = [pair for pair in headers if pair[0] in given]
+            headers += [pair for pair in ALWAYS if pair[0] not in given]
             if environment["wsgi.url_scheme"] == "https":
                 headers.append(STRICT)
             return start_response(status, headers, *problem)

@@ -16,7 +16,8 @@ LARGEST_REPORT = 16 * 1024
 
 STORED = b'{"stored":true}\n'
 
-INVITATION = "Deniable-Invitation"
+#: The header Deniable-Invitation, as WSGI names it.
+INVITATION = "HTTP_DENIABLE_INVITATION"
 
 #: Why a report is not taken. Only "paused" passes: the same bytes may be sent again.
 REFUSALS = {
@@ -33,7 +34,7 @@ blueprint = Blueprint("intake", __name__)
 @blueprint.post("/s/<survey_id>/reports")
 def report(survey_id: str) -> Response:
     survey = survey_or_404(survey_id)
-    return keep(Arrival(survey, _sent(survey), invitation=request.headers.get(INVITATION)))
+    return keep(Arrival(survey, _sent(survey), invitation=request.environ.get(INVITATION)))
 
 
 @blueprint.post("/s/<survey_id>/test/reports")
@@ -43,9 +44,10 @@ def test_report(survey_id: str) -> Response:
 
 
 def _sent(survey: Survey) -> Report:
-    if (request.content_type or "").partition(";")[0].strip().lower() != "application/json":
+    kind: str = request.environ.get("CONTENT_TYPE", "")
+    if kind.partition(";")[0].strip().lower() != "application/json":
         abort(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "a report is sent as application/json")
-    return parse_report(survey, request.get_data())
+    return parse_report(survey, request.get_data(cache=False))
 
 
 def keep(arrival: Arrival) -> Response:

@@ -31,6 +31,10 @@ STATES = ("open", "paused", "closed")
 #: Seconds to wait for a database that another program has locked.
 PATIENCE = 5.0
 
+#: The writer keeps pages in memory and lets the journal grow to 16 MB between checkpoints:
+#: random keys touch pages everywhere, and each is then written back once for many reports.
+WRITER_SETTINGS = ("cache_size = -65536", "wal_autocheckpoint = 4000")
+
 #: Steps from one version of the schema to the next; SQLite's ``user_version`` counts them.
 MIGRATIONS = (
     (
@@ -325,6 +329,8 @@ class Intake:
         """As ``Store.add``. After an error the next call begins with a fresh connection."""
         if self.connection is None:
             self.connection = self.store.connect()
+            for setting in WRITER_SETTINGS:
+                self.connection.execute(f"PRAGMA {setting}").fetchone()
         try:
             return _add(self.connection, arrivals)
         except BaseException:

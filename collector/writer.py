@@ -12,6 +12,7 @@ import queue
 import sqlite3
 import threading
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from .store import Arrival, Intake, Store
 
@@ -30,6 +31,8 @@ class Waiting:
     outcome: str = ""
     problem: Exception | None = None
     news: threading.Lock = field(default_factory=threading.Lock)
+    #: Who hears next. Each wakes one other: all at once would fight for the interpreter.
+    then: Waiting | None = None
 
 
 class Writer:
@@ -50,6 +53,8 @@ class Writer:
         mine.news.acquire()
         self._waiting.put(mine)
         mine.news.acquire()
+        if mine.then is not None:
+            mine.then.news.release()
         if mine.problem is not None:
             raise mine.problem
         return mine.outcome
@@ -87,5 +92,6 @@ def _write(intake: Intake, batch: list[Waiting]) -> None:
     except Exception as problem:  # each of the waiting must hear of it
         for waiting in batch:
             waiting.problem = problem
-    for waiting in batch:
-        waiting.news.release()
+    for waiting, then in pairwise(batch):
+        waiting.then = then
+    batch[0].news.release()
