@@ -15,15 +15,15 @@ import numpy as np
 
 from .channel import MOST_ENTRIES, Bools, Floats, along
 from .designs import Design, Responses
-from .feasible import CLOSE, CLOSE_LONG, Likelihood, maximise
+from .feasible import CLOSE, Likelihood, binary_shares, maximise
 from .intervals import wilson
 from .means import FLAGS, Arrays
 from .result import Value
 from .shares import Moments, binary_table, likeliest, linear_shares
 
-#: Tables with more cells than this are fitted to 0.01 of the log-likelihood only, which does
-#: not matter beside so many degrees of freedom.
-LONG = 50
+#: Tables with more cells than this are fitted to so much of the log-likelihood for each cell
+#: only, which does not matter beside so many degrees of freedom.
+LONG, CLOSE_CELL = 20, 1e-5
 #: A fitted share of less than so many respondents is 0.
 NOBODY = 0.01
 
@@ -185,12 +185,15 @@ def fit(parts: Sequence[Stratum]) -> Fit:
     possible; else EM finds it.
     """
     problem = _likelihood(parts)
-    shape = tuple(len(each.answers) for each in parts[0].designs)
+    first = parts[0]
+    shape = tuple(len(each.answers) for each in first.designs)
     found = None
-    if len(parts) == 1 and parts[0].square and all(each.informative for each in parts[0].designs):
+    if len(parts) == 1 and first.square and all(each.informative for each in first.designs):
         found = moment(parts, [1] * len(shape))
+        if shape == (2,):
+            found = binary_shares(first.counts / problem.counts.sum(), first.channels[0])
     if found is None or (found < 0).any():
-        close = CLOSE if problem.answers <= LONG else CLOSE_LONG
+        close = CLOSE if problem.answers <= LONG else CLOSE_CELL * problem.answers
         found = maximise(problem, close).reshape(shape)
     chances = problem.forward(found.ravel())
     return Fit(found, float(problem.counts @ np.log(chances)), float(problem.counts.sum()))

@@ -15,13 +15,15 @@ from scipy.special import xlogy
 
 from .channel import Floats, Ints
 from .intervals import Interval, normal_quantile
-from .joint import Fit, Stratum, fit, size, through
+from .joint import Fit, Stratum, fit, size
 
 #: Odds ratios beyond exp of this are as good as 0 or ∞.
 MOST = 18.0
 #: n Σ (change)² / share of an EM step that is small enough to stop at.
-STILL = 1e-11
+STILL = 1e-9
 STEPS = 2000
+#: How close to its distance an end must be, and how close to the end the search may stop.
+CLOSE = 1e-6
 #: Answers are given by place: (this, that) of the one question, (this, that) of the other.
 Block = tuple[tuple[int, int], tuple[int, int]]
 #: (numbers of surveys, log ψ of each) → how far from the maximum.
@@ -109,7 +111,8 @@ def _log_se(parts: Sequence[Stratum], shares: Floats, block: Block) -> Floats:
     first, second = np.zeros(len(shares)), np.zeros(len(shares))
     n = size(parts)[:, 0, 0]
     for part in parts:
-        worth = through([inverse.T for inverse in part.inverses], slope)
+        one, other = part.inverses
+        worth = one.T @ slope @ other
         first += (worth * part.counts).sum(axis=(-2, -1)) / n
         second += (worth**2 * part.counts).sum(axis=(-2, -1)) / n
     variance = np.maximum(second - first**2, 0) / np.maximum(n - 1, 1)
@@ -139,11 +142,11 @@ def profile(parts: Sequence[Stratum], block: Block, log_psi: Floats, near: Float
     chosen = [starts[0], np.where(above, starts[1], starts[3]), np.where(above, *starts[2::2])]
     surveys = len(near)
     many = [replace(part, counts=np.concatenate([part.counts] * 3)) for part in parts]
-    reached = _climb(many, block, np.tile(log_psi, 3), np.concatenate(chosen))
+    reached = climb(many, block, np.tile(log_psi, 3), np.concatenate(chosen))
     return np.asarray(reached.reshape(3, surveys).max(axis=0))
 
 
-def _climb(parts: Sequence[Stratum], block: Block, log_psi: Floats, shares: Floats) -> Floats:
+def climb(parts: Sequence[Stratum], block: Block, log_psi: Floats, shares: Floats) -> Floats:
     """EM with squared extrapolation among the tables with these odds ratios.
 
     The M-step keeps the margins of the four expected counts and gives them the odds ratio,
@@ -158,9 +161,10 @@ def _climb(parts: Sequence[Stratum], block: Block, log_psi: Floats, shares: Floa
     def step(table: Floats, psi: Floats) -> tuple[Floats, Floats]:
         total, value = np.zeros_like(table), np.zeros(len(table))
         for part, sent in zip(parts, counts, strict=True):
-            chances = np.maximum(through(part.channels, table), 1e-300)
+            one, other = part.channels
+            chances = np.maximum(one @ table @ other.T, 1e-300)
             value += xlogy(sent, chances).sum(axis=(1, 2))
-            total += through([matrix.T for matrix in part.channels], sent / chances)
+            total += one.T @ (sent / chances) @ other
         return _with_odds(table * total / n, block, psi), value
 
     for _ in range(STEPS):
@@ -246,9 +250,9 @@ def _end(distance: Distance, middle: Floats, width: Floats, z: float) -> Floats:
         a, b, fa, fb = inside[left], outside[left], below[left], above[left]
         guess = b - fb * (b - a) / (fb - fa)
         found[left] = guess
-        done = np.abs(b - a) < 1e-9
+        done = np.abs(b - a) < CLOSE
         value = distance(left, guess) - z
-        done |= np.abs(value) < 1e-7
+        done |= np.abs(value) < CLOSE
         up = value >= 0
         outside[left], above[left] = np.where(up, guess, b), np.where(up, value, fb / 2)
         inside[left], below[left] = np.where(up, a, guess), np.where(up, fa / 2, value)
