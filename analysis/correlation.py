@@ -245,11 +245,7 @@ class Correlations(Parts):
 
     def __str__(self) -> str:
         rows = [dict(vars(each)) for each in self.pairs]
-        caption = (
-            f"n = {self.n}; {self.missing} with something missing; "
-            f"{100 * self.level:g} % intervals for the population; {self.method}"
-        )
-        return "\n".join(["correlations", *text_table(rows), caption])
+        return "\n".join(["correlations", *text_table(rows), self._caption()])
 
 
 def correlation(

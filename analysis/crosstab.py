@@ -274,16 +274,6 @@ class CrossTable(Parts):
         lines += ["", *text_table([dict(vars(self.independence))])]
         return "\n".join([*lines, self._caption()])
 
-    def _caption(self) -> str:
-        return "; ".join(
-            [
-                f"n = {self.n}",
-                *([f"{self.missing} with something missing"] if self.missing else []),
-                f"{100 * self.level:g} % intervals for the population",
-                self.method,
-            ]
-        )
-
 
 def _numbers(found: Value) -> dict[str, Any]:
     return {name: getattr(found, name) for name in (*NUMBERS, "flag")}

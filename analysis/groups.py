@@ -100,19 +100,8 @@ class Comparison(Parts):
             found = [{key: value for key, value in row.items() if key != "level"} for row in rows()]
             if found:
                 lines += [*([""] if name != "groups" else []), *text_table(found)]
-        return "\n".join([*lines, self._caption()])
-
-    def _caption(self) -> str:
-        several = f"; p adjusted ({self.correction.capitalize()})" if self.correction else ""
-        return "; ".join(
-            [
-                f"n = {self.n}",
-                *([f"{self.missing} missing"] if self.missing else []),
-                *([f"{self.ungrouped} without a group"] if self.ungrouped else []),
-                f"{100 * self.level:g} % intervals for the population",
-                self.method + several,
-            ]
-        )
+        left = [f"{self.ungrouped} without a group"] if self.ungrouped else []
+        return "\n".join([*lines, self._caption(*left)])
 
 
 def compare(
@@ -205,8 +194,10 @@ def _method(pooled: _Part, mean: bool, correction: str | None) -> str:
     method = "Student intervals of means" if mean else "Wilson intervals"
     if not mean and any(each.channel.shape != (2, 2) for each in pooled.designs):
         method += " of linear estimates"
-    method += ", of differences from those of the groups (Newcombe)"
-    return method + (", all at once (Bonferroni)" if correction else "")
+    method += ", of differences by Newcombe's method"
+    if correction:
+        method += f", all at once (Bonferroni); p adjusted ({correction.capitalize()})"
+    return method
 
 
 # One group

@@ -242,6 +242,17 @@ class Parts:
         """All tables in one document."""
         return _json(self.about() | {name: rows() for name, rows in self.parts().items()}, path)
 
+    def _caption(self, *more: str) -> str:
+        return "; ".join(
+            [
+                f"n = {self.n}",
+                *([f"{self.missing} missing"] if self.missing else []),
+                *more,
+                f"{100 * self.level:g} % intervals for the population",
+                self.method,
+            ]
+        )
+
 
 def _about(result: Parts, row: Mapping[str, Any]) -> dict[str, Any]:
     """What a result says of itself, save where a row says it of its own."""
