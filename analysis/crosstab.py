@@ -98,6 +98,8 @@ class CrossTable(Parts):
 
     def margin(self, *names: str) -> CrossTable:
         """The table of some of the questions, in this order, of the same respondents."""
+        if names == self.names:
+            return self
         axes = [self._axis(name) for name in names]
         if not names or len(set(axes)) < len(axes):
             raise ValueError("names: must be questions of the table, each once")
@@ -114,7 +116,7 @@ class CrossTable(Parts):
 
     def marginal(self, name: str) -> list[Value]:
         """Shares of the answers to one question, with the intervals of ``estimate``."""
-        own = self if self.names == (name,) else self.margin(name)
+        own = self.margin(name)
         return [own._value((place,)) for place in range(len(own.answers[0]))]
 
     def conditional(self, of: str, given: str) -> list[Value]:
@@ -127,10 +129,11 @@ class CrossTable(Parts):
         joint, base = both.shares.estimate, moment(both.margin(given).strata, [1])[:, None]
         square, mixed = moment(both.strata, [2, 2]), moment(both.strata, [2, 1])
         own = moment(both.margin(given).strata, [2])[:, None]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            ratio = joint / base
-            spread = np.maximum(square - 2 * ratio * mixed + ratio**2 * own, 0)
-            se = np.sqrt(spread / max(self.n - 1, 1)) / np.abs(base)
+        base = np.where(base > ROUNDING, base, np.nan)
+        ratio = joint / base
+        spread = np.maximum(square - 2 * ratio * mixed + ratio**2 * own, 0)
+        se = np.sqrt(spread / max(self.n - 1, 1)) / base
+        with np.errstate(invalid="ignore"):
             noisy = both.shares.noisy / both.shares.noisy.sum(axis=1, keepdims=True)
             feasible = both.feasible / both.feasible.sum(axis=1, keepdims=True)
         width = normal_quantile(self.level) * se
@@ -141,7 +144,7 @@ class CrossTable(Parts):
         found = []
         for i, j in np.ndindex(*joint.shape):
             name = f"{both.answers[1][j]} | {both.answers[0][i]}"
-            if base[i, 0] <= ROUNDING:
+            if np.isnan(base[i, 0]):
                 found.append(Value(name, *(np.nan,) * 3, 0.0, 1.0, np.nan, NO_BASE))
             else:
                 found.append(value(name, arrays, (i, j), float(feasible[i, j])))
@@ -162,7 +165,7 @@ class CrossTable(Parts):
         names = self._two(one, other)
         both = self.margin(*names)
         block = tuple(both._pair(name, (answers or {}).get(name)) for name in names)
-        found = odds_ratio(both.strata, (block[0], block[1]), self.level)
+        found = odds_ratio(both.strata, (block[0], block[1]), self.level, both.fit)
         said = tuple(
             (both.answers[axis][this], both.answers[axis][that])
             for axis, (this, that) in enumerate(block)
@@ -174,7 +177,7 @@ class CrossTable(Parts):
     def _two(self, one: str | None, other: str | None) -> tuple[str, str]:
         if one is not None and other is not None:
             return one, other
-        if len(self.names) != 2:
+        if one is not None or other is not None or len(self.names) != 2:
             raise ValueError("one, other: must name two questions of the table")
         return self.names[0], self.names[1]
 

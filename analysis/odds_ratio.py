@@ -15,7 +15,7 @@ from scipy.special import xlogy
 
 from .channel import Floats, Ints
 from .intervals import Interval, normal_quantile
-from .joint import Fit, Stratum, fit, size
+from .joint import Fit, Stratum, size
 
 #: Odds ratios beyond exp of this are as good as 0 or ∞.
 MOST = 18.0
@@ -48,10 +48,9 @@ class OddsRatio:
     flag: str = ""
 
 
-def odds_ratio(parts: Sequence[Stratum], block: Block, level: float) -> dict[str, float]:
+def odds_ratio(parts: Sequence[Stratum], block: Block, level: float, fit: Fit) -> dict[str, float]:
     """Estimate, log_se, low and high of one table of two questions."""
-    best = fit(parts)
-    found = odds_ratios(parts, block, level, [best])
+    found = odds_ratios(parts, block, level, [fit])
     return {name: float(values[0]) for name, values in found.items()}
 
 

@@ -341,6 +341,20 @@ def test_27000_joint_cells() -> None:
 # Input and output
 
 
+def test_tiny_tables_have_estimates_or_flags() -> None:
+    """From three respondents to twelve, all corners of the table: no error, no warning."""
+    rng = np.random.default_rng(33)
+    each = {"a": designs.kuk(0.8, 0.2, 2), "b": COIN, "c": designs.direct()}
+    for _ in range(30):
+        counts = rng.multinomial(rng.integers(3, 13), np.full(12, 1 / 12)).reshape(3, 2, 2)
+        table = crosstab_of_counts(each, counts)
+        assert json.loads(table.to_json())["n"] == counts.sum()
+        ratio = table.odds_ratio("a", "b")
+        assert 0 <= ratio.low <= ratio.high
+        assert ratio.flag, "so few say nothing that excludes an end"
+        assert table.independence.p <= 1
+
+
 def test_data_and_counts_give_the_same() -> None:
     rng = np.random.default_rng(31)
     data = {"a": rng.integers(0, 2, 300), "b": rng.integers(0, 3, 300)}
@@ -412,6 +426,7 @@ def test_tables() -> None:
             lambda: crosstab_of_counts(DESIGNS, COUNTS).odds_ratio(answers={"b": ("x", "x")}),
             "two different answers",
         ),
+        (lambda: crosstab_of_counts(DESIGNS, COUNTS).odds_ratio("a"), "must name two questions"),
         (lambda: crosstab_of_counts(DESIGNS, COUNTS).marginal("c"), "'c' is not a question"),
         (lambda: crosstab_of_counts(DESIGNS, COUNTS).margin("a", "a"), "each once"),
         (

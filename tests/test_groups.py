@@ -237,6 +237,22 @@ def test_every_response_alike() -> None:
     assert np.isnan(pearson.p) and np.isnan(wald.p)
 
 
+def test_tiny_groups_have_estimates_or_flags() -> None:
+    """Two to eight respondents in two arms: no error but the one that says so, no warning."""
+    rng = np.random.default_rng(13)
+    arms = {0: designs.kuk(0.8, 0.2, 1), 1: designs.direct()}
+    for _ in range(60):
+        n = rng.integers(2, 9)
+        data = {name: rng.integers(0, 2, n) for name in ("y", "g", "arm")}
+        if len(set(data["g"])) < 2:
+            continue
+        for mean in (False, True):
+            found = compare(data, "y", arms, "g", arm="arm", mean=mean)
+            assert json.loads(found.to_json())["n"] == n
+            (difference,) = found.differences
+            assert difference.low <= difference.estimate <= difference.high
+
+
 @pytest.mark.parametrize(
     ("change", "told"),
     [
