@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from .sensitivity import Sensitivity
     from .study import Study, StudyRow
 
 #: What a picture's file name may end in.
@@ -99,6 +100,15 @@ def plot_study(
         raise ValueError("study: the studies must be of one level")
     with _look():
         figure = _study_figure(studies, fingerprint)
+        _save(figure, path)
+    return figure
+
+
+def plot_sensitivity(result: Sensitivity, path: PathLike | None = None) -> Figure:
+    """Draw an estimate against the share of people who always give the safe answer."""
+    _check_ending(path)
+    with _look():
+        figure = _sensitivity_figure(result)
         _save(figure, path)
     return figure
 
@@ -730,3 +740,45 @@ def _log_axis(axis: Any, places: Sequence[float], width: float) -> None:
     axis.set_major_locator(FixedLocator(list(places)))
     axis.set_major_formatter(FixedFormatter([_short(place) for place in places]))
     axis.set_minor_locator(NullLocator())
+
+
+# Sensitivity
+
+
+def _sensitivity_figure(result: Sensitivity) -> Figure:
+    title = _wrapped(f"{result.name}: share of {result.answer}", FULL, TITLE, 3, "bold")
+    footer = _wrapped(result.caption, FULL, SMALL)
+    panel, below, legend = 2.6, 0.6, _height(1, TEXT)
+    page = _Page(
+        MARGIN + _height(len(title), TITLE) + GAP / 2 + legend + GAP
+        + panel + below + _height(len(footer), SMALL) + MARGIN
+    )  # fmt: skip
+    page.lines(title, TITLE, weight="bold")
+    page.y += GAP / 2
+    handles_at = page.y
+    page.y += legend + GAP
+    axes = page.axes(MARGIN + 0.55, WIDTH - MARGIN - 0.1, panel, below)
+    rows = sorted(result.rows, key=lambda row: row.safe)
+    columns = {
+        name: [100 * getattr(row, name) for row in rows]
+        for name in ("safe", "estimate", "low", "high", "least", "most")
+    }
+    x = columns["safe"]
+    handles = [
+        *axes.plot(x, columns["estimate"], **_style(0), label="among the others"),
+        axes.fill_between(
+            x, columns["low"], columns["high"], color=COLOURS[0], alpha=0.2, linewidth=0,
+            label=f"its {100 * result.level:g} % interval",
+        ),
+        *axes.plot(x, columns["least"], "--", color=FAINT, label="of everybody, at least"),
+        *axes.plot(x, columns["most"], ":", color=FAINT, label="of everybody, at most"),
+    ]  # fmt: skip
+    axes.axhline(0, color=FAINT, linewidth=0.8, zorder=1)
+    axes.set_xlabel(f"share who always give {result.safe_answer} (%)")
+    axes.set_ylabel(f"share of {result.answer} (%)")
+    axes.grid(True)
+    page.y = handles_at
+    page.legend(handles, len(handles))
+    page.y = page.height - MARGIN - _height(len(footer), SMALL)
+    page.lines(footer, SMALL, FAINT)
+    return page.figure

@@ -245,15 +245,14 @@ class Sample:
 
     @property
     def reports(self) -> list[Report]:
-        """The reports, as the clients would have sent them; keys follow from the seed."""
+        """The reports, as the clients would have sent them; keys follow from a seed if given."""
         return list(self.each_report())
 
     def each_report(self) -> Iterator[Report]:
-        rng = np.random.default_rng([7, self.seed or 0])
-        widths = tuple(question.width for question in self.survey)
+        rng = np.random.default_rng(None if self.seed is None else [7, self.seed])
         columns = [self.responses[question.id].tolist() for question in self.survey]
         for row in zip(*columns, strict=True):
-            yield Report(self.survey.fingerprint, rng.bytes(16).hex(), row, widths)
+            yield Report(self.survey.fingerprint, rng.bytes(16).hex(), row, self.survey.widths)
 
     def to_frame(self) -> pandas.DataFrame:
         import pandas

@@ -13,9 +13,12 @@ import click
 from respondent import InvalidSurvey
 
 from .commands.check import check
+from .commands.data import backup, integrity, restore
 from .commands.demo import demo
 from .commands.estimate import estimate
+from .commands.invite import invite
 from .commands.plot import plot
+from .commands.serve import serve
 from .commands.simulate import simulate
 from .commands.study import study
 
@@ -63,12 +66,18 @@ def main() -> None:
         deniable estimate survey.toml r.csv             from reports to estimates
         deniable plot survey.toml r.csv --question q -o q.svg
         deniable study survey.toml -n 200 -n 5000       do the intervals hold?
+        deniable serve survey.toml                      collect real reports
+        deniable invite survey.toml -n 200              one link for each person
+        deniable backup reports.db copy.db              also: restore, integrity
 
     Each command explains itself with --help. "-" reads from or writes to a pipe.
     """
 
 
-for command in (demo, check, simulate, estimate, plot, study):
+ANALYSIS = (check, simulate, estimate, plot, study)
+COLLECTING = (demo, serve, invite, backup, restore, integrity)
+
+for command in (*ANALYSIS, *COLLECTING):
     main.add_command(command)
 
 if __name__ == "__main__":

@@ -154,7 +154,7 @@ def _check_own_coin(questions: list[dict[str, Any]], check: Checker) -> None:
             check.fail(
                 within(place(number, question), "own-coin"),
                 "coins and dice cannot draw these odds; give a coin such as "
-                '"1/2", or odds whose total divides 6, 36 or 216',
+                '"1/2", or odds whose total is a product of 2s and 3s, at most 216',
             )
 
 

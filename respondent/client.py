@@ -11,6 +11,7 @@ from __future__ import annotations
 import http.client
 import json
 import os
+import re
 import secrets
 import tempfile
 import time
@@ -121,7 +122,10 @@ class Client:
         return sealed
 
     def send(self, url: str, survey: Survey) -> bytes:
-        """Deliver the sealed report, trying again with growing pauses; return its bytes."""
+        """Deliver the sealed report, trying again with growing pauses; return its bytes.
+
+        What stands after # in ``url`` is an invitation, for surveys that need one.
+        """
         report = self.sealed(survey)
         if report is None:
             raise ClientError("no report is sealed for this survey")
@@ -129,14 +133,23 @@ class Client:
         for attempt in range(ATTEMPTS):
             if attempt:
                 self.pause(2 ** (attempt - 1) * (0.5 + secrets.randbelow(500) / 1000))
-            problem = _post(address(url) + "/reports", report)
+            problem = _post(address(url) + "/reports", report, invitation(url))
             if not problem:
-                _write_once(self._folder(survey) / "sent", b"")
+                self._mark_sent(survey)
                 return report
         raise NotSent(
             f"the report is sealed but could not be delivered: {problem}. "
             "Run again later: the same bytes will be sent."
         )
+
+    def _mark_sent(self, survey: Survey) -> None:
+        try:
+            _write_once(self._folder(survey) / "sent", b"")
+        except OSError as problem:
+            raise ClientError(
+                "the report was delivered, but the ledger could not be brought up to date: "
+                f"{problem.strerror}"
+            ) from None
 
     def ledger(self) -> list[Entry]:
         """What this person's sealed reports have spent, survey by survey."""
@@ -206,6 +219,14 @@ def address(url: str) -> str:
     return f"{parts.scheme}://{parts.netloc}{parts.path.removesuffix('/survey.json').rstrip('/')}"
 
 
+def invitation(url: str) -> str:
+    """The single-use token of an invitation, which stands after #; "" if there is none."""
+    token = urlsplit(url.strip()).fragment
+    if not re.fullmatch(r"[A-Za-z0-9_-]*", token):
+        raise ClientError("what stands after # in the address is not an invitation")
+    return token
+
+
 def fetch(url: str, fingerprint: str | None = None, limit: float | None = None) -> Survey:
     """Download a published survey, check it strictly and recompute its ε from the weights."""
     where = address(url) + "/survey.json"
@@ -226,9 +247,11 @@ def fetch(url: str, fingerprint: str | None = None, limit: float | None = None) 
     return survey
 
 
-def _post(where: str, report: bytes) -> str:
+def _post(where: str, report: bytes, token: str) -> str:
     """Send a report: "" if it was taken, what went wrong if another try may help."""
     headers = {"Content-Type": "application/json"}
+    if token:
+        headers["Deniable-Invitation"] = token
     try:
         with _open(urllib.request.Request(where, report, headers, method="POST")):
             return ""

@@ -64,8 +64,7 @@ def make_report(
 
 
 def _report(survey: Survey, key: str, responses: tuple[int, ...]) -> Report:
-    widths = tuple(question.width for question in survey)
-    return Report(survey.fingerprint, key, responses, widths)
+    return Report(survey.fingerprint, key, responses, survey.widths)
 
 
 def parse_report(survey: Survey, data: bytes) -> Report:
@@ -85,15 +84,13 @@ def parse_report(survey: Survey, data: bytes) -> Report:
         raise InvalidReport(f"responses: must be a list of {len(survey.questions)}")
     by_id: dict[str, int] = {}
     for question, response in zip(survey, responses, strict=True):
-        shown = survey.shown(question, by_id)
-        if not shown and response != question.law.responses:
+        most = question.law.responses
+        shown = not question.show_if or survey.shown(question, by_id)
+        if not shown and response != most:
+            raise InvalidReport(f"responses, {question.id}: must be {most}, for not shown")
+        if shown and not (type(response) is int and 0 <= response < most):
             raise InvalidReport(
-                f"responses, {question.id}: must be {question.law.responses}, for not shown"
-            )
-        if shown and not (type(response) is int and 0 <= response < question.law.responses):
-            raise InvalidReport(
-                f"responses, {question.id}: "
-                f"must be a whole number from 0 to {question.law.responses - 1}"
+                f"responses, {question.id}: must be a whole number from 0 to {most - 1}"
             )
         by_id[question.id] = response
     report = _report(survey, key, tuple(responses))

@@ -260,6 +260,11 @@ class Survey:
         return hashlib.sha256(self.publish()).hexdigest()
 
     @cached_property
+    def widths(self) -> tuple[int, ...]:
+        """Digits of each response in a report."""
+        return tuple(question.width for question in self.questions)
+
+    @cached_property
     def epsilon_bound(self) -> Fraction:
         return sum((question.epsilon_bound for question in self.questions), Fraction(0))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from email.message import Message
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from respondent import Survey
@@ -20,6 +21,8 @@ class Collector(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), Handler)
         self.published = Survey.load(EXAMPLES / "coin.toml").publish()
         self.bodies: list[bytes] = []
+        self.headers: list[Message] = []
+        self.paths: list[str] = []
         self.replies: list[int | str] = []
         self.redirect = ""
 
@@ -42,6 +45,8 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         self.server.bodies.append(self.rfile.read(int(self.headers["Content-Length"])))
+        self.server.headers.append(self.headers)
+        self.server.paths.append(self.path)
         step = self.server.replies.pop(0) if self.server.replies else 201
         if step == "hang up":
             self.connection.close()

@@ -1,6 +1,6 @@
 #!/bin/sh
 # What the tests need beyond Python: installed where that is possible, named where it is not.
-for pair in node:nodejs chromium:chromium; do
+for pair in node:nodejs chromium:chromium strace:strace; do
   program=${pair%%:*} package=${pair##*:}
   command -v "$program" >/dev/null && continue
   if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then

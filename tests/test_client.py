@@ -41,6 +41,15 @@ def test_every_way_to_write_the_address(collector: Collector) -> None:
         assert Survey.fetch(collector.url + url) == SURVEY
 
 
+def test_an_invitation_travels_in_a_header_only(collector: Collector, person: Client) -> None:
+    person.seal(SURVEY, ANSWERS)
+    person.send(f"{collector.url}#aToken_22-characters", SURVEY)
+    assert collector.headers[-1]["Deniable-Invitation"] == "aToken_22-characters"
+    assert collector.paths[-1] == "/s/coin/reports"
+    with pytest.raises(ClientError, match="not an invitation"):
+        person.send(f"{collector.url}#a\nHost: b", SURVEY)
+
+
 def test_sealed_once_whatever_is_answered_later(collector: Collector, person: Client) -> None:
     first = person.seal(SURVEY, ANSWERS)
     for answer in ["No", "Yes"] * 10:

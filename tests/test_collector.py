@@ -61,34 +61,109 @@ def test_every_column_is_known(web: FlaskClient, data: Path) -> None:
         name: [row[1] for row in found.execute(f"PRAGMA table_info({name})")] for name in tables
     }
     campus = Survey.load(EXAMPLES / "campus.toml")
-    assert columns == {
+    reports = {
+        f"{arm}_{survey.fingerprint[:16]}": ["key", *(question.id for question in survey)]
+        for survey in (COIN, campus)
+        for arm in ("reports", "own_coin", "test")
+    }
+    assert columns == reports | {
         "surveys": ["fingerprint", "id", "published"],
-        f"reports_{COIN.fingerprint[:16]}": ["key", "cheated"],
-        f"reports_{campus.fingerprint[:16]}": ["key", *(question.id for question in campus)],
+        "settings": ["id", "state", "invited"],
+        "counts": ["reports", "question", "response", "count"],
+        "invitations": ["survey", "hash", "spent"],
+        "researchers": ["name", "hash", "once", "used"],
+        "secrets": ["name", "value"],
     }
     assert all(sql.endswith("STRICT, WITHOUT ROWID") for sql in map(str.strip, tables.values()))
+
+
+GOOD = bytes(make_report(COIN, {"cheated": "Yes"}))
+RESPONSE = b'"responses":[' + GOOD[-3:-2]
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        (b"", "is not JSON"),
+        (b"{}", "must be an object with survey, key and responses only"),
+        (b"[" * 10_000, "is not JSON"),
+        (b'{"a":' * 2_000, "is not JSON"),
+        (GOOD.replace(COIN.fingerprint.encode(), b"0" * 64), "must be the survey's fingerprint"),
+        (GOOD.replace(b":[", b":[0,"), "must be a list of 1"),
+        (GOOD.replace(RESPONSE, b'"responses":['), "must be a list of 1"),
+        (GOOD.replace(RESPONSE, b'"responses":[2'), "must be a whole number from 0 to 1"),
+        (GOOD.replace(RESPONSE, b'"responses":[-1'), "must be a whole number from 0 to 1"),
+        (GOOD.replace(RESPONSE, b'"responses":["1"'), "must be a whole number from 0 to 1"),
+        (GOOD.replace(RESPONSE, b'"responses":[1e308'), "must be a whole number from 0 to 1"),
+        (GOOD.replace(RESPONSE, b'"responses":[null'), "must be a whole number from 0 to 1"),
+        (GOOD.replace(b'"key":"', b'"key":"x'), "key: must be 32 hexadecimal digits"),
+        (GOOD + b" ", "is not in canonical form"),
+        (b"\xff" + GOOD, "is not"),
+    ],
+)
+def test_bad_reports_are_refused_and_not_kept(
+    web: FlaskClient, data: Path, body: bytes, told: str
+) -> None:
+    reply = web.post(URL, data=body, content_type="application/json")
+    assert reply.status_code == 400
+    assert told in reply.get_json()["problem"]
+    assert Store(data).count(COIN) == 0
 
 
 @pytest.mark.parametrize(
     ("body", "kind", "status"),
     [
-        (b"", "application/json", 400),
-        (b"{}", "application/json", 400),
-        (b"[" * 10_000, "application/json", 400),
         (b"x" * 10_000_000, "application/json", 413),
         (b"survey=1", "application/x-www-form-urlencoded", 415),
-        (
-            bytes(make_report(COIN, {"cheated": "Yes"})).replace(b":[", b":[9"),
-            "application/json",
-            400,
-        ),
+        (GOOD, "text/plain", 415),
+        (GOOD, "", 415),
     ],
 )
-def test_bad_reports_are_refused_and_not_kept(
-    web: FlaskClient, data: Path, body: bytes, kind: str, status: int
-) -> None:
+def test_other_bodies(web: FlaskClient, data: Path, body: bytes, kind: str, status: int) -> None:
     assert post(web, body, kind=kind) == status
     assert Store(data).count(COIN) == 0
+
+
+def test_an_invitation_is_needed_once_there_are_some(web: FlaskClient, data: Path) -> None:
+    Store(data).invite("coin", ["first"])
+
+    def send(token: str | None, body: bytes) -> int:
+        headers = {"Deniable-Invitation": token} if token else {}
+        reply = web.post(URL, data=body, content_type="application/json", headers=headers)
+        return reply.status_code
+
+    other = bytes(make_report(COIN, {"cheated": "Yes"}))
+    assert [send(None, GOOD), send("forged", GOOD), send("first", GOOD)] == [403, 403, 201]
+    assert [send("first", GOOD), send("first", other)] == [201, 403]
+    assert Store(data).count(COIN) == 1
+
+
+@pytest.mark.parametrize(("state", "status"), [("paused", 503), ("closed", 410)])
+def test_states_over_http(web: FlaskClient, data: Path, state: str, status: int) -> None:
+    Store(data).set_state("coin", state)
+    assert post(web, GOOD) == status
+    assert post(web, GOOD, "/s/coin/test/reports") == 201
+    assert Store(data).count(COIN) == 0
+    Store(data).set_state("coin", "open")
+    assert post(web, GOOD) == 201
+
+
+def test_headers_of_every_reply(web: FlaskClient) -> None:
+    for url in ("/s/coin", "/s/coin/survey.json", "/nowhere", "/static/page.css"):
+        with web.get(url) as reply:
+            headers = reply.headers
+        assert headers["Content-Security-Policy"].startswith("default-src 'none'")
+        assert "unsafe" not in headers["Content-Security-Policy"]
+        assert headers["Referrer-Policy"] == "no-referrer"
+        assert headers["Cache-Control"] == "no-store"
+        assert headers["X-Content-Type-Options"] == "nosniff"
+        assert headers["X-Frame-Options"] == "DENY"
+        assert headers["Cross-Origin-Opener-Policy"] == "same-origin"
+        assert headers["Cross-Origin-Resource-Policy"] == "same-origin"
+        assert "Set-Cookie" not in headers
+        assert "Strict-Transport-Security" not in headers
+    secure = web.get("/s/coin", headers={"X-Forwarded-Proto": "https"})
+    assert secure.headers["Strict-Transport-Security"].startswith("max-age=")
 
 
 def test_unknown_surveys_and_methods(web: FlaskClient) -> None:

@@ -96,6 +96,13 @@ def text_table(rows: Sequence[Sequence[str]], words: int = 1) -> str:
 # Options that several commands share
 
 survey_argument = click.argument("survey", metavar="SURVEY")
+data_option = click.option(
+    "--data",
+    type=click.Path(dir_okay=False, path_type=Path),
+    default="reports.db",
+    show_default=True,
+    help="The SQLite file with the reports.",
+)
 reports_argument = click.argument("reports", metavar="REPORTS")
 level_option = click.option(
     "--level",
