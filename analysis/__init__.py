@@ -8,8 +8,11 @@ from .compliance import (
     stochastic_lie_detector,
     unrelated_unknown,
 )
+from .correlation import Correlations, correlation
 from .counts import counts
+from .crosstab import CrossTable, crosstab, crosstab_of_counts
 from .estimate import Number, Result, Shares, estimate
+from .groups import Comparison, compare
 from .intervals import clopper_pearson, goodman, likelihood_ratio, wilson
 from .paper import codebook, methods_paragraph, recompute_script
 from .planning import margin_of_error, mean_margin
@@ -28,6 +31,9 @@ from .unbiased import unbiased_values
 from .weighting import Weighted, weighted, weighted_total
 
 __all__ = [
+    "Comparison",
+    "Correlations",
+    "CrossTable",
     "Number",
     "Raked",
     "ReplicateWeights",
@@ -45,7 +51,11 @@ __all__ = [
     "cheater_detection",
     "clopper_pearson",
     "codebook",
+    "compare",
+    "correlation",
     "counts",
+    "crosstab",
+    "crosstab_of_counts",
     "estimate",
     "goodman",
     "jackknife_weights",

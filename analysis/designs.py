@@ -27,6 +27,9 @@ NO_YES = ("No", "Yes")
 #: What stands for no response in ``Responses.codes``.
 MISSING = -1
 
+#: A plain column with more different values than this is a number, not a question.
+MOST_VALUES = 1000
+
 
 @dataclass(frozen=True, eq=False)
 class Design:
@@ -71,6 +74,23 @@ class Design:
         if not self.informative:
             raise ValueError(f"{self.name}: these odds cannot tell the answers apart")
         return left_inverse(self.channel)
+
+    def worth(self, wanted: npt.ArrayLike) -> Floats:
+        """For each response a number whose expectation is the ``wanted`` one of the answer.
+
+        Of all such numbers those of least variance when all answers are alike. Some there
+        are of channels that cannot tell all answers apart, such as a mean by two points.
+        """
+        goal = np.asarray(wanted, dtype=float)
+        root = np.sqrt(self.channel.mean(axis=1))
+        seen = root > 0
+        scaled = self.channel[seen] / root[seen, None]
+        solved = np.linalg.lstsq(scaled.T, goal, rcond=1e-10)[0]
+        found = np.zeros(len(root))
+        found[seen] = solved / root[seen]
+        if not np.allclose(found @ self.channel, goal, rtol=0, atol=1e-8 * np.abs(goal).max()):
+            raise ValueError(f"{self.name}: these odds cannot tell the answers apart")
+        return found
 
     def answer(self, name: str | None = None) -> int:
         """The number of an answer; by default that of "Yes", else of the last."""
@@ -261,17 +281,45 @@ def responses(
         if arm is None:
             raise ValueError("arm: must name the column that says which design each one had")
         names = list(designs)
-        found = tuple(_design(each) for each in designs.values())
+        found = tuple(as_design(each) for each in designs.values())
         arms = _arms(column_of(data, arm), names, arm)
     else:
-        found, arms = (_design(designs),), np.zeros(len(values), dtype=np.int64)
+        found, arms = (as_design(designs),), np.zeros(len(values), dtype=np.int64)
     if any(set(each.answers) != set(found[0].answers) for each in found):
         raise ValueError("designs: all arms must have the same answers")
     found = tuple(_reordered(each, found[0].answers) for each in found)
     return _checked(column, values, found, arms)
 
 
-def _design(source: Design | Question) -> Design:
+def plain(data: Mapping[str, Any] | Any, column: str) -> Responses:
+    """Read a column that holds answers as they are; its different values are the answers.
+
+    Numbers score as themselves, other values 0, 1, … in order. Missing values are kept as such.
+    """
+    values = column_of(data, column)
+    known = np.array([not _is_missing(value) for value in values], dtype=bool)
+    if not known.any():
+        raise ValueError(f"column {column}: has no values")
+    found = sorted(set(values[known].tolist()), key=_order)
+    if len(found) > MOST_VALUES:
+        raise ValueError(f"column {column}: has {len(found)} different values; group them first")
+    places = {value: place for place, value in enumerate(found)}
+    codes = np.full(len(values), MISSING, dtype=np.int64)
+    codes[known] = [places[value] for value in values[known].tolist()]
+    numeric = all(isinstance(value, int | float) for value in found)
+    scores = [float(value) for value in found] if numeric else list(map(float, range(len(found))))
+    names = tuple(f"{value:g}" if isinstance(value, float) else str(value) for value in found)
+    each = Design(column, np.eye(len(found)), names, tuple(scores))
+    return Responses(column, codes, (each,), np.zeros(len(codes), dtype=np.int64), 0)
+
+
+def _order(value: Any) -> tuple[bool, float, str]:
+    number = isinstance(value, int | float)
+    return not number, float(value) if number else 0.0, str(value)
+
+
+def as_design(source: Design | Question) -> Design:
+    """The design of a question, or a design as it is."""
     if isinstance(source, Question):
         return design(source)
     if isinstance(source, Design):
@@ -289,6 +337,7 @@ def _reordered(each: Design, answers: tuple[str, ...]) -> Design:
 
 
 def column_of(data: Any, name: str) -> npt.NDArray[Any]:
+    """A column of a table as an array."""
     try:
         return np.asarray(data[name])
     except KeyError:
@@ -343,4 +392,5 @@ def as_numbers(values: npt.NDArray[Any], column: str) -> Floats:
 
 
 def _is_missing(value: Any) -> bool:
-    return value is None or value != value or str(value) in ("<NA>", "")
+    # Pandas' own missing value cannot even be compared.
+    return value is None or str(value) in ("<NA>", "") or value != value

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -116,19 +116,11 @@ class Result:
         return pandas.DataFrame.from_records(self.records())
 
     def to_csv(self, path: PathLike | None = None) -> str:
-        import csv
-
-        records, out = self.records(), io.StringIO()
-        writer = csv.DictWriter(out, list(records[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(records)
-        return _written(out.getvalue(), path)
+        return _csv(self.records(), path)
 
     def to_json(self, path: PathLike | None = None) -> str:
         values = [_row(value) for value in (*self.values(), *self.summary())]
-        document = self.about() | {"values": values}
-        text = json.dumps(_without_nan(document), ensure_ascii=False, indent=2, allow_nan=False)
-        return _written(text + "\n", path)
+        return _json(self.about() | {"values": values}, path)
 
     def to_parquet(self, path: PathLike) -> None:
         import pyarrow
@@ -168,12 +160,9 @@ class Result:
     def __str__(self) -> str:
         header, rows = self._cells([*self.shown(), *self.summary()])
         words = {place for place, name in enumerate(header) if place == 0 or name == "flag"}
-        lines = aligned([header, *rows], words)
-        rule = "-" * max(map(len, lines))
         ask = say(self.question.ask, "en")
-        return "\n".join(
-            [f"{self.question.id}: {ask}", lines[0], rule, *lines[1:], self._caption()]
-        )
+        lines = ruled(header, rows, words)
+        return "\n".join([f"{self.question.id}: {ask}", *lines, self._caption()])
 
     def _caption(self) -> str:
         parts = [
@@ -202,6 +191,96 @@ class Result:
         return header, rows
 
 
+@dataclass(frozen=True)
+class Test:
+    """A test of a hypothesis; not a number where there was nothing to test."""
+
+    #: Keeps pytest from taking this for a class of tests.
+    __test__ = False
+
+    name: str
+    statistic: float
+    df: float
+    p: float
+    flag: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """A result that is several tables. Children name them, the main one first."""
+
+    level: float
+    method: str
+    #: Respondents that it rests on, and those left out because something was missing.
+    n: int
+    missing: int
+
+    def parts(self) -> Mapping[str, Callable[[], list[dict[str, Any]]]]:
+        raise NotImplementedError
+
+    def about(self) -> dict[str, Any]:
+        """What every table says about how it came to be."""
+        return {"n": self.n, "missing": self.missing, "level": self.level, "method": self.method}
+
+    def records(self, part: str | None = None) -> list[dict[str, Any]]:
+        """The rows of one table, each with everything needed to cite it."""
+        parts = self.parts()
+        part = next(iter(parts)) if part is None else part
+        if part not in parts:
+            raise ValueError(f"part: must be one of {', '.join(parts)}")
+        return [row | _about(self, row) for row in parts[part]()]
+
+    def to_frame(self, part: str | None = None) -> pandas.DataFrame:
+        import pandas
+
+        return pandas.DataFrame.from_records(self.records(part))
+
+    def to_csv(self, path: PathLike | None = None, part: str | None = None) -> str:
+        return _csv(self.records(part), path)
+
+    def to_json(self, path: PathLike | None = None) -> str:
+        """All tables in one document."""
+        return _json(self.about() | {name: rows() for name, rows in self.parts().items()}, path)
+
+    def _caption(self, *more: str) -> str:
+        return "; ".join(
+            [
+                f"n = {self.n}",
+                *([f"{self.missing} missing"] if self.missing else []),
+                *more,
+                f"{100 * self.level:g} % intervals for the population",
+                self.method,
+            ]
+        )
+
+
+def _about(result: Parts, row: Mapping[str, Any]) -> dict[str, Any]:
+    """What a result says of itself, save where a row says it of its own."""
+    return {key: value for key, value in result.about().items() if key not in row}
+
+
+def text_table(rows: Sequence[Mapping[str, Any]], digits: int = 4) -> list[str]:
+    """Lines of a table from its records; columns that are empty throughout are left out."""
+    names = [name for name in rows[0] if any(row[name] != "" for row in rows)]
+    words = {place for place, name in enumerate(names) if isinstance(rows[0][name], str)}
+    cells = [[_cell(name, row[name], digits) for name in names] for row in rows]
+    return ruled(names, cells, words)
+
+
+def _cell(name: str, value: Any, digits: int) -> str:
+    if not isinstance(value, float):
+        return str(value)
+    if name in ("p", "adjusted") and value < 10**-digits:
+        return f"<{10**-digits:.{digits}f}"
+    return _number(value, digits)
+
+
+def ruled(header: list[str], rows: list[list[str]], words: Collection[int]) -> list[str]:
+    """Lines of a table with a rule below its header."""
+    lines = aligned([header, *rows], words)
+    return [lines[0], "-" * max(map(len, lines)), *lines[1:]]
+
+
 def aligned(rows: Sequence[Sequence[str]], words: Collection[int]) -> list[str]:
     """Lines of a table with its columns in line: ``words`` flush left, numbers flush right."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
@@ -215,19 +294,36 @@ def aligned(rows: Sequence[Sequence[str]], words: Collection[int]) -> list[str]:
 
 
 def _number(value: float, digits: int) -> str:
-    return "–" if math.isnan(value) else f"{value:.{digits}f}"
+    if not math.isfinite(value):
+        return "–" if math.isnan(value) else "∞" if value > 0 else "-∞"
+    return f"{value:.{digits}f}"
 
 
 def _row(value: Value) -> dict[str, Any]:
     return {"answer": value.name} | {key: getattr(value, key) for key in (*NUMBERS, "flag")}
 
 
-def _without_nan(value: Any) -> Any:
+def _finite(value: Any) -> Any:
     if isinstance(value, Mapping):
-        return {key: _without_nan(item) for key, item in value.items()}
+        return {key: _finite(item) for key, item in value.items()}
     if isinstance(value, list):
-        return [_without_nan(item) for item in value]
-    return None if isinstance(value, float) and math.isnan(value) else value
+        return [_finite(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _csv(records: Sequence[Mapping[str, Any]], path: PathLike | None) -> str:
+    import csv
+
+    out = io.StringIO()
+    writer = csv.DictWriter(out, list(records[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(records)
+    return _written(out.getvalue(), path)
+
+
+def _json(document: Mapping[str, Any], path: PathLike | None) -> str:
+    text = json.dumps(_finite(document), ensure_ascii=False, indent=2, allow_nan=False)
+    return _written(text + "\n", path)
 
 
 def _written(text: str, path: PathLike | None) -> str:

@@ -135,13 +135,56 @@ def table_shares(
     n = counts.sum(axis=-1, keepdims=True)
     inverse = left_inverse(matrix)
     rates = counts / n
-    estimate = rates @ inverse.T
+    moments = Moments.of([inverse], [matrix])
+    noisy = rates @ likeliest(matrix)
     square = rates @ (inverse**2).T
-    # E[L²] when all give this answer, and when all give the others, each as often.
-    moments = inverse**2 @ matrix
-    own = np.diag(moments)
-    others = (moments.sum(axis=1) - own) / (matrix.shape[1] - 1)
-    slope = own - others
+    return linear_shares(noisy, rates @ inverse.T, square, moments, n, level, target)
+
+
+def likeliest(matrix: Floats) -> Floats:
+    """1 where a response is as likely under an answer as under any, else 0."""
+    found = matrix >= matrix.max(axis=1, keepdims=True) * (1 - ROUNDING)
+    return np.asarray(found, dtype=float)
+
+
+@dataclass(frozen=True, eq=False)
+class Moments:
+    """Expectations of the squared L of an answer's row, over one response."""
+
+    #: When all give this answer.
+    own: Floats
+    #: When all give other answers, each as often.
+    others: Floats
+    #: The least of the noise alone, whatever is answered.
+    least: Floats
+
+    @classmethod
+    def of(cls, inverses: Sequence[Floats], matrices: Sequence[Floats]) -> Moments:
+        """Of several questions together, one axis each: their L and P are products."""
+        own, total, least = np.ones(()), np.ones(()), np.ones(())
+        for inverse, matrix in zip(inverses, matrices, strict=True):
+            square = inverse**2 @ matrix
+            own = np.multiply.outer(own, np.diag(square))
+            total = np.multiply.outer(total, square.sum(axis=1))
+            least = np.multiply.outer(least, square.min(axis=1))
+        return cls(own, (total - own) / (own.size - 1), np.minimum(least, own - 1))
+
+
+def linear_shares(
+    noisy: Floats,
+    estimate: Floats,
+    square: Floats,
+    moments: Moments,
+    n: npt.ArrayLike,
+    level: float,
+    target: str = "population",
+) -> Arrays:
+    """Shares that are means of L over n responses, ``square`` the means of L².
+
+    Wilson's interval for a linear estimate, as ``table_shares`` says.
+    """
+    n = np.asarray(n, dtype=float)
+    slope = moments.own - moments.others
     base = square - slope * estimate
     if target == "population":
         variance: tuple[Floats, Floats, float] = (base, slope + 0 * base, -1.0)
@@ -156,12 +199,10 @@ def table_shares(
         near = np.clip(estimate, 0, 1)
         there = variance[0] + variance[1] * near + variance[2] * near**2
         # Whatever the answers, the variance is at least the noise of some one answer.
-        least = (moments - np.eye(len(moments))).min(axis=1)
-        part = (np.maximum(there, least)[away], np.zeros(int(away.sum())), 0.0)
+        part = (np.maximum(there, moments.least)[away], np.zeros(int(away.sum())), 0.0)
         size = np.broadcast_to(n, away.shape)[away]
         found = _replaced(found, away, bounded_score(estimate[away], size, level, part))
-    likeliest = matrix >= matrix.max(axis=1, keepdims=True) * (1 - ROUNDING)
-    return Arrays(rates @ likeliest, estimate, se, *found, flag)
+    return Arrays(noisy, estimate, se, *found, flag)
 
 
 def _outside(estimate: Floats, found: Interval) -> tuple[Floats, npt.NDArray[np.bool_]]:

@@ -49,6 +49,31 @@ def test_unbiased_values_average_to_the_answer() -> None:
         )
 
 
+def test_responses_are_worth_what_is_wanted() -> None:
+    """Also by channels that cannot tell all answers apart: a mean by two points."""
+    for name in ("mood", "income", "debt", "hours"):
+        each = designs.design(CAMPUS[name])
+        wanted = np.array(each.scores)
+        np.testing.assert_allclose(each.worth(wanted) @ each.channel, wanted, rtol=1e-8, atol=1e-8)
+    kuk = designs.kuk(0.7, 0.3, 5)
+    np.testing.assert_allclose(kuk.worth([0, 1]), kuk.inverse[1], atol=1e-9)
+    with pytest.raises(ValueError, match="cannot tell the answers apart"):
+        designs.design(CAMPUS["income"]).worth(np.eye(101)[3])
+
+
+def test_plain_columns() -> None:
+    numbers = designs.plain({"y": [2.5, None, 10, 2.5]}, "y")
+    assert numbers.answers == ("2.5", "10") and numbers.scores == (2.5, 10)
+    assert numbers.codes.tolist() == [0, -1, 1, 0]
+    words = designs.plain(pandas.DataFrame({"y": ["m", "f", pandas.NA, ""]}), "y")
+    assert words.answers == ("f", "m") and words.scores == (0, 1)
+    assert words.missing == 2
+    with pytest.raises(ValueError, match="column y: has no values"):
+        designs.plain({"y": [None]}, "y")
+    with pytest.raises(ValueError, match="group them first"):
+        designs.plain({"y": np.arange(2_000)}, "y")
+
+
 def test_arms_with_designs_of_their_own() -> None:
     data = pandas.DataFrame({"y": [1, 0, 1, None], "arm": ["rr", "dq", "dq", "rr"]})
     found = responses(data, "y", {"rr": designs.warner(0.8), "dq": designs.direct()}, arm="arm")
