@@ -22,7 +22,7 @@ export function combobox(options, { label, describedBy, changed }) {
   let active = -1;
   const listId = freshId();
   const list = element("ul", { id: listId, role: "listbox", "aria-labelledby": label });
-  const status = element("p", { class: "hint", role: "status" });
+  const status = element("p", { class: "hint live", role: "status" });
   const input = element("input", {
     type: "text",
     role: "combobox",
@@ -145,7 +145,7 @@ export function combobox(options, { label, describedBy, changed }) {
 
   close();
   return {
-    elements: [element("div", { class: "combobox" }, input, list), status],
+    elements: [element("div", { class: "combobox" }, input, status, list)],
     input,
     index: () => chosen,
     clear,

@@ -60,5 +60,5 @@ let count = 0;
 /** An id that no other element has. */
 export const freshId = () => `e${(count += 1)}`;
 
-/** Several words as one list, in the reader's way. */
-export const listed = (items) => new Intl.ListFormat(spoken).format(items);
+/** Several texts in one line; they may have commas of their own. */
+export const listed = (items) => items.join(" · ");

@@ -170,11 +170,12 @@ function number(question, ids, changed) {
   const ends = [0, question.law.answers - 1 - (question.skip ? 1 : 0)];
   const [least, most] = ends.map((cell) => measured(question, cell));
   const step = spellNumber(question.step, spoken);
+  const hint = w(question.step === "1" ? "number-range" : "number-steps", { least, most, step });
   const skip = word(asked, "skip");
   const box = question.skip
     ? skipping(element("span", {}, skip), changed, () => (input.value = counted.textContent = ""))
     : null;
-  const counted = element("p", { class: "hint", role: "status" });
+  const counted = element("p", { class: "hint live", role: "status" });
   const input = element("input", {
     type: "text",
     inputmode: question.low.startsWith("-") ? "text" : "decimal",
@@ -188,8 +189,9 @@ function number(question, ids, changed) {
     },
     // Not at each digit: the field would talk all the time.
     onchange() {
-      const found = read();
-      counted.textContent = found.words ? w("counts-as", { value: found.words }) : "";
+      const { cell, words } = read();
+      const asTyped = cell === undefined || question.value(cell) === input.value.trim();
+      counted.textContent = asTyped ? "" : w("counts-as", { value: words });
     },
   });
 
@@ -197,7 +199,8 @@ function number(question, ids, changed) {
     if (box?.indexes().length) return { answer: null, words: skip };
     const answer = readNumber(input.value, spoken);
     try {
-      return { answer, words: measured(question, question.encode(answer)) };
+      const cell = question.encode(answer);
+      return { answer, cell, words: measured(question, cell) };
     } catch {
       return { problem: w("need-number", { least, most }) };
     }
@@ -206,7 +209,7 @@ function number(question, ids, changed) {
   return {
     input,
     elements: [
-      element("p", { id: ids.hint, class: "hint" }, w("number-hint", { least, most, step })),
+      element("p", { id: ids.hint, class: "hint" }, hint),
       element(
         "div",
         { class: "measure" },

@@ -106,7 +106,7 @@ function wheelOf(law, answer, labels, answers) {
         ];
   const partOf = (response) =>
     parts[law.name === "table" ? response : response === answer ? 0 : 1];
-  const needle = shape("g", { class: "needle" }, shape("path", { d: "M-5 16 L0 -86 L5 16 Z" }));
+  const needle = shape("g", { class: "needle" }, shape("path", { d: "M0 -90 L8 6 L0 18 L-8 6 Z" }));
   return {
     parts,
     needle,
