@@ -74,7 +74,7 @@ export function combobox(options, { label, describedBy, changed }) {
       choose(index);
     };
     const attributes = { id: freshId(), role: "option", onmousedown: pick };
-    return element("li", { ...attributes, "aria-selected": index === chosen }, options[index]);
+    return element("li", { ...attributes, "aria-selected": String(index === chosen) }, options[index]);
   }
 
   function setOpen(is) {

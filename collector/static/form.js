@@ -41,6 +41,8 @@ let over = false;
 
 async function start() {
   carryFragment();
+  ready.classList.remove("late");
+  ready.textContent = w("checking");
   survey = await loadSurvey();
   const line = await kept(() => store.get(survey.fingerprint));
   if (line !== undefined) return showSealed(line);
