@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import sqlite3
 import tempfile
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -12,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, sync_playwright
+from werkzeug.serving import make_server
 
 from collector import Store, create_app
-from collector.demo import serving
 from respondent import Survey
 
 from .support import needs
@@ -77,8 +78,14 @@ def site_of(surveys: Iterable[Survey]) -> Iterator[Site]:
         site = Site("", Path(folder) / "reports.db")
         app = create_app(surveys, site.data)
         app.wsgi_app = remembering(app.wsgi_app, site.seen)  # type: ignore[method-assign]
-        with serving(app, 0) as site.url:
-            yield site
+        server = make_server("127.0.0.1", 0, app, threaded=True)
+        site.url = f"http://127.0.0.1:{server.server_port}"
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+        thread.start()
+        yield site
+        server.shutdown()
+        thread.join()
+        server.server_close()
 
 
 def remembering(app: Callable[..., Any], seen: list[Seen]) -> Callable[..., Any]:

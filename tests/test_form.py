@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import itertools
 import json
 import re
-import socket
-import subprocess
-import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -19,6 +14,8 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, BrowserContext, Page, Request, Route, expect
 
+from collector import Store
+from collector.serve import serving
 from collector.words import LANGUAGES, interface_language, word
 from respondent import Survey, parse_report
 
@@ -743,56 +740,19 @@ def test_offline_then_online(page: Page, context: BrowserContext, site: Site) ->
 
 
 def test_a_collector_that_restarts(page: Page, tmp_path: Path) -> None:
-    """Killed while the form is filled in; the report waits and arrives by itself."""
-    server = Server(tmp_path / "reports.db")
-    try:
+    """Gone when the report is sent; it waits and arrives by itself."""
+    files, data = [EXAMPLES / "coin.toml"], tmp_path / "reports.db"
+    with serving(files, data) as server:
         page.goto(f"{server.url}/s/coin")
         begin(page)
         answer_all(page, {CHEATED: "No"})
-        server.kill()
-        forward(page)
-        page.locator("[data-status=waiting]").wait_for()
-        receipt = page.locator("#bytes").inner_text()
-        server.start()
+    forward(page)
+    page.locator("[data-status=waiting]").wait_for()
+    receipt = page.locator("#bytes").inner_text()
+    with serving(files, data, port=int(server.url.rpartition(":")[2])):
         assert sent(page) == receipt
-        rows = list(Site(server.url, server.data).store.reports(COIN))
-        assert [row[0] for row in rows] == [json.loads(receipt)["key"]]
-    finally:
-        server.kill()
-
-
-class Server:
-    """A collector in a process of its own, so that it can be killed."""
-
-    CODE = """
-import sys
-from pathlib import Path
-from waitress import serve
-from collector import create_app
-from respondent import Survey
-app = create_app([Survey.load("examples/coin.toml")], Path(sys.argv[1]))
-serve(app, host="127.0.0.1", port=int(sys.argv[2]))
-"""
-
-    def __init__(self, data: Path) -> None:
-        self.data = data
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            self.port = free.getsockname()[1]
-        self.url = f"http://127.0.0.1:{self.port}"
-        self.start()
-
-    def start(self) -> None:
-        command = [sys.executable, "-c", self.CODE, str(self.data), str(self.port)]
-        self.process = subprocess.Popen(command, cwd=ROOT)
-        for _ in range(200):
-            with contextlib.suppress(ConnectionRefusedError):
-                return socket.create_connection(("127.0.0.1", self.port)).close()
-            time.sleep(0.05)
-        raise AssertionError("the collector does not start")
-
-    def kill(self) -> None:
-        self.process.kill()
-        self.process.wait()
+    rows = list(Store(data).reports(COIN))
+    assert [row[0] for row in rows] == [json.loads(receipt)["key"]]
 
 
 def test_an_unsent_report_is_sent_on_the_next_visit(context: BrowserContext, site: Site) -> None:
