@@ -25,7 +25,8 @@ blueprint = Blueprint("form", __name__)
 def page(survey_id: str) -> str:
     survey = survey_or_404(survey_id)
     reports = url_for("intake.report", survey_id=survey_id)
-    return _form(survey, reports=reports, state=state_of(survey))
+    invited = served().store.settings(survey_id).invited
+    return _form(survey, reports=reports, state=state_of(survey), invited=invited)
 
 
 @blueprint.get("/s/<survey_id>/test")
@@ -38,11 +39,14 @@ def test(survey_id: str) -> str:
 
 @blueprint.get("/s/<survey_id>/offline.html")
 def one_file(survey_id: str) -> Response:
-    """The same form in one file that works from disk."""
+    """The same form in one file that works from disk.
+
+    It may be filled in when the collector takes nothing; the collector decides on arrival.
+    """
     survey = survey_or_404(survey_id)
     reports = url_for("intake.report", survey_id=survey_id, _external=True)
     file = offline.one_file(survey, reports)
-    html = _form(survey, reports=reports, state=state_of(survey), file=file)
+    html = _form(survey, reports=reports, state="open", file=file)
     name = f"{survey.id}-{_language(survey)}.html"
     return Response(html, headers={"Content-Disposition": f'attachment; filename="{name}"'})
 
@@ -78,7 +82,6 @@ def _form(survey: Survey, **values: Any) -> str:
         say=say,
         w=partial(word, interface),
         url=url_for("form.page", survey_id=survey.id, _external=True),
-        invited=served().store.settings(survey.id).invited,
         **values,
     )
 

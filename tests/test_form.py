@@ -891,6 +891,7 @@ def test_not_open(page: Page, dates: dict[str, str], notice: str) -> None:
 
 def test_tests_are_never_counted_and_can_be_repeated(page: Page, site: Site) -> None:
     receipts = []
+    site.store.invite("coin", TOKENS)
     page.goto(f"{site.url}/s/coin/test")
     for _ in range(2):
         expect(page.locator(".notice.warn")).to_contain_text("never counted")
@@ -902,7 +903,7 @@ def test_tests_are_never_counted_and_can_be_repeated(page: Page, site: Site) -> 
     assert len(set(receipts)) == 2 == len(site.rows(COIN, "test"))
     assert site.rows(COIN) == []
     assert site.bodies("/s/coin/reports") == []
-    real = take_coin(page, site)
+    real = take_coin(page, site, f"#{TOKENS[0]}")
     assert site.bodies("/s/coin/reports") == [real.encode()]
     assert page.get_by_role("button", name="Start another test").count() == 0
 
@@ -945,20 +946,48 @@ def test_the_practice_draws_with_the_odds_and_touches_nothing(
     assert "reports" not in stored(page)
 
 
-def test_the_practice_falls_back_to_the_coin(page: Page) -> None:
+def test_the_needle_turns_to_where_the_draw_fell(browser: Browser, shared: Site) -> None:
+    context = new_context(browser, reduced_motion="no-preference")
+    context.add_init_script(ALL_ONES)
+    page = context.new_page()
+    open_coin(page, shared)
+    page.locator("#begin").click()
+    page.get_by_label("Yes").check()
+    page.get_by_role("button", name="Spin", exact=True).click()
+    expect(page.locator(".outcome")).to_be_empty()
+    expect(page.locator(".outcome")).to_contain_text("would send: No")
+    # Four whole turns, then the middle of the last of four parts.
+    assert page.locator(".needle").evaluate("(one) => one.style.transform") == "rotate(1755deg)"
+    context.close()
+
+
+@pytest.mark.parametrize(
+    ("asked", "odds", "legend"),
+    [
+        ({"kind": "number", "range": [0, 9], "epsilon": 1}, "coin flip, 3 to 1", "No: 75 of 100"),
+        ({"kind": "yes-no", "crosswise": "1/4"}, "Q?", "Both or neither: 75 of 100"),
+        ({"kind": "yes-no", "warner": "0.7"}, "Q?", "No: 70 of 100"),
+        (
+            {"kind": "choice", "options": list("abcde"), "coin": "1/2"},
+            "Q?",
+            "Another answer: 40 of 100",
+        ),
+    ],
+)
+def test_the_practice_has_the_survey_s_odds(
+    page: Page, asked: dict[str, Any], odds: str, legend: str
+) -> None:
     survey = Survey.parse(
-        {
-            "id": "coin",
-            "title": "T",
-            "question": [{"id": "n", "ask": "N?", "kind": "number", "range": [0, 9], "epsilon": 1}],
-        }
+        {"id": "coin", "title": "T", "question": [{"id": "q", "ask": "Q?"} | asked]}
     )
     with site_of([survey]) as site:
         open_coin(page, site)
         page.locator("#begin").click()
         page.get_by_label("No").check()
-        expect(page.get_by_text("odds of a coin flip, 3 to 1")).to_be_visible()
-        expect(page.locator(".legend")).to_contain_text("No: 75 of 100")
+        expect(page.get_by_text("The wheel has the odds")).to_contain_text(odds)
+        expect(page.locator(".legend")).to_contain_text(legend)
+        page.get_by_role("button", name="Spin 100 times").click()
+        expect(page.locator(".outcome")).to_contain_text("After 100 spins")
 
 
 # 5. For everyone
@@ -1163,9 +1192,13 @@ def test_every_word_is_used_and_every_used_word_is_there() -> None:
     )
     made = {f"then-{name}" for name in ("draw", "seal", "send", "deliver", "forget")}
     made |= {f"receipt-{name}" for name in ("question", "response", "number")}
+    made |= {f"{name}-{much}" for name in ("sees", "leak") for much in ("all", "some", "none")}
     made |= {name for name in word.all["en"] if name.startswith("status-")}
     quoted = set(re.findall(r"[\"']([a-z]+(?:-[a-z]+)*)[\"']", text))
     assert set(word.all["en"]) - made - quoted == set()
+    used = set(re.findall(r"""\b(?:w|Trouble)\(["']([a-z]+(?:-[a-z]+)*)["']""", text))
+    assert len(used) > 80
+    assert used - set(word.all["en"]) == set()
 
 
 @pytest.mark.parametrize(

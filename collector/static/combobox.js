@@ -73,8 +73,9 @@ export function combobox(options, { label, describedBy, changed }) {
       event.preventDefault();
       choose(index);
     };
-    const attributes = { id: freshId(), role: "option", onmousedown: pick };
-    return element("li", { ...attributes, "aria-selected": String(index === chosen) }, options[index]);
+    const selected = String(index === chosen);
+    const attributes = { id: freshId(), role: "option", "aria-selected": selected };
+    return element("li", { ...attributes, onmousedown: pick }, options[index]);
   }
 
   function setOpen(is) {

@@ -91,14 +91,17 @@ function choice(question, _, changed) {
   const group = radios(options.map(labelOf), changed);
   const scores = skip ? options.slice(0, -1) : options;
   const row = kind === "scale" && scores.every((option) => text(option).length <= NARROW);
-  const [main, rest] = [group.elements.slice(0, scores.length), group.elements.slice(scores.length)];
   return {
     ...group,
     role: "radiogroup",
     elements: [
-      element("div", { class: row ? "options row" : "options" }, ...main),
+      element(
+        "div",
+        { class: row ? "options row" : "options" },
+        ...group.elements.slice(0, scores.length),
+      ),
       ends.length ? endsOf(ends) : null,
-      ...rest,
+      ...group.elements.slice(scores.length),
     ],
     read() {
       const index = group.index();

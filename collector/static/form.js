@@ -47,7 +47,7 @@ async function start() {
   const line = await kept(() => store.get(survey.fingerprint));
   if (line !== undefined) return showSealed(line);
   if (["closed", "not-yet"].includes(page.state)) return ready.remove();
-  if ("invited" in page && !offline && !invitation()) throw new Trouble("need-invitation");
+  if ("invited" in page && !invitation()) throw new Trouble("need-invitation");
   ready.textContent = w("checked");
   begin.hidden = false;
   begin.addEventListener("click", () => {
@@ -199,11 +199,13 @@ function review() {
       }),
     ),
   );
-  const steps = ["draw", "seal", offline ? "deliver" : "send", "forget"];
+  const steps = ["draw", "seal", offline ? "deliver" : "send", "forget"].map((name) =>
+    element("li", {}, w(`then-${name}`)),
+  );
   return [
     element("h2", { tabindex: "-1" }, w("review")),
     element("p", {}, w("review-then")),
-    element("ol", { class: "then card" }, ...steps.map((name) => element("li", {}, w(`then-${name}`)))),
+    element("ol", { class: "then card" }, ...steps),
     element("p", {}, w("review-once")),
     element(
       "details",

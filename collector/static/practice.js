@@ -83,29 +83,10 @@ function fits({ kind, law }) {
   return law.name === "k-ary" && law.answers <= MOST_SECTORS;
 }
 
-/**
- * The wheel of one answer: its parts in drawing order, a drawing, and draws from the law.
- * Responses that differ from the answer are one part where there are several.
- */
+/** The wheel of one answer: its parts in drawing order, a drawing, and draws from the law. */
 function wheelOf(law, answer, labels, answers) {
   const total = law.total(answer);
-  const part = (response, name, count, yours) => {
-    const weight = law.weight(answer, response);
-    const chance = [BigInt(weight) * BigInt(count), BigInt(total)];
-    return { name, weight, count, chance, yours };
-  };
-  const other = answer === 0 ? 1 : 0;
-  const names = labels.length ? labels.map(text) : answers;
-  const many = law.answers > 2;
-  const parts =
-    law.name === "table"
-      ? names.map((name, response) => part(response, name, 1, labels.length ? null : response === answer))
-      : [
-          part(answer, many ? w("your-answer") : names[answer], 1, true),
-          part(other, many ? w("another-answer") : names[other], law.answers - 1, false),
-        ];
-  const partOf = (response) =>
-    parts[law.name === "table" ? response : response === answer ? 0 : 1];
+  const parts = partsOf(law, answer, labels, answers);
   const needle = shape("g", { class: "needle" }, shape("path", { d: "M0 -90 L8 6 L0 18 L-8 6 Z" }));
   return {
     parts,
@@ -114,9 +95,31 @@ function wheelOf(law, answer, labels, answers) {
     draw() {
       let drawn;
       const response = law.randomise(answer, (below) => (drawn = randbelow(below)));
-      return { part: partOf(response), angle: (360 * (drawn + 0.5)) / total };
+      const part = parts.find(({ holds }) => holds(response));
+      return { part, angle: (360 * (drawn + 0.5)) / total };
     },
   };
+}
+
+/** Responses that differ from the answer are one part where there are several. */
+function partsOf(law, answer, labels, answers) {
+  const part = (response, name, count, holds) => {
+    const weight = law.weight(answer, response);
+    const chance = [BigInt(weight) * BigInt(count), BigInt(law.total(answer))];
+    const yours = labels.length ? null : response === answer;
+    return { name, weight, count, chance, holds, yours };
+  };
+  if (law.name === "table") {
+    const names = labels.length ? labels.map(text) : answers;
+    return names.map((name, response) => part(response, name, 1, (other) => other === response));
+  }
+  const other = answer === 0 ? 1 : 0;
+  const [yours, another] =
+    law.answers === 2 ? [answers[answer], answers[other]] : [w("your-answer"), w("another-answer")];
+  return [
+    part(answer, yours, 1, (response) => response === answer),
+    part(other, another, law.answers - 1, (response) => response !== answer),
+  ];
 }
 
 function drawingOf(parts, total, needle) {
@@ -135,7 +138,13 @@ function drawingOf(parts, total, needle) {
 const hatch = () =>
   shape(
     "pattern",
-    { id: "hatch", width: 9, height: 9, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" },
+    {
+      id: "hatch",
+      width: 9,
+      height: 9,
+      patternUnits: "userSpaceOnUse",
+      patternTransform: "rotate(45)",
+    },
     shape("rect", { class: "hatch", width: 9, height: 9 }),
     shape("rect", { class: "hatch line", width: 3, height: 9 }),
   );

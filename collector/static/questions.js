@@ -34,7 +34,8 @@ export function questionsOf(survey) {
   /** The numbers of the pages that have anything to ask. */
   function open() {
     const visible = new Set(shown());
-    return pages.flatMap((page, number) => (page.some((field) => visible.has(field)) ? number : []));
+    const asks = (page) => page.some((field) => visible.has(field));
+    return pages.flatMap((page, number) => (asks(page) ? number : []));
   }
 
   /** The first page that is not answered yet; undefined if all are. */
