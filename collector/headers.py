@@ -11,7 +11,8 @@ Application: TypeAlias = Callable[[Environment, Callable[..., Any]], Iterable[by
 #: A page may load our own scripts, styles and pictures, and send to us; nothing else.
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
-    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    "connect-src 'self'; font-src 'none'; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'"
 )
 
 ALWAYS = [

@@ -150,7 +150,12 @@ def test_browser_storage_holds_the_noisy_report_only(page: Page) -> None:
         }"""
     )
     assert stored["local"] == 0
-    assert list(stored["found"].values()) == [[survey.fingerprint], [report]]
+    assert stored["found"] == {
+        "reports getAllKeys": [survey.fingerprint],
+        "reports getAll": [report],
+        "notes getAllKeys": [],
+        "notes getAll": [],
+    }
     assert secret not in json.dumps(stored)
 
 

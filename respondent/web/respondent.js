@@ -1578,37 +1578,49 @@ export async function sealReport(survey, answers, store) {
 }
 
 /**
- * A store in IndexedDB. It holds the noisy report only, never an answer.
- * @returns {Store}
+ * What is kept beside a sealed report: the invitation until it has arrived, then that it has.
+ * @typedef {{invitation?: string, sent?: boolean}} Note
+ */
+
+/**
+ * A store in IndexedDB. It holds the noisy report and a note on it, never an answer.
+ * @returns {Store & {
+ *   note: (fingerprint: string) => Promise<Note>,
+ *   setNote: (fingerprint: string, note: Note) => Promise<void>,
+ * }}
  */
 export function browserStore(name = "deniable") {
+  const read = (kind, fingerprint) =>
+    inDatabase(name, kind, "readonly", (kept, done) => {
+      kept.get(fingerprint).onsuccess = (event) => done(event.target.result);
+    });
   return {
-    get: (fingerprint) =>
-      inDatabase(name, "readonly", (reports, done) => {
-        reports.get(fingerprint).onsuccess = (event) => done(event.target.result);
-      }),
+    get: (fingerprint) => read("reports", fingerprint),
     // One transaction reads and writes, so of two tabs only one can be first.
     add: (fingerprint, text) =>
-      inDatabase(name, "readwrite", (reports, done) => {
+      inDatabase(name, "reports", "readwrite", (reports, done) => {
         reports.get(fingerprint).onsuccess = (event) => {
           const sealed = event.target.result;
           if (sealed === undefined) reports.add(text, fingerprint);
           done(sealed ?? text);
         };
       }),
+    note: async (fingerprint) => (await read("notes", fingerprint)) ?? {},
+    setNote: (fingerprint, note) =>
+      inDatabase(name, "notes", "readwrite", (notes) => notes.put(note, fingerprint)),
   };
 }
 
 /** Run one transaction; resolve, once it is on disk, to what `work` called done with. */
-async function inDatabase(name, mode, work) {
+async function inDatabase(name, kind, mode, work) {
   const database = await openDatabase(name);
   try {
     return await new Promise((resolve, reject) => {
       let result;
-      const transaction = database.transaction("reports", mode, { durability: "strict" });
+      const transaction = database.transaction(kind, mode, { durability: "strict" });
       transaction.oncomplete = () => resolve(result);
       transaction.onabort = () => reject(transaction.error);
-      work(transaction.objectStore("reports"), (value) => (result = value));
+      work(transaction.objectStore(kind), (value) => (result = value));
     });
   } finally {
     database.close();
@@ -1618,7 +1630,9 @@ async function inDatabase(name, mode, work) {
 function openDatabase(name) {
   return new Promise((resolve, reject) => {
     const request = indexedDB.open(name, 1);
-    request.onupgradeneeded = () => request.result.createObjectStore("reports");
+    request.onupgradeneeded = () => {
+      for (const kind of ["reports", "notes"]) request.result.createObjectStore(kind);
+    };
     request.onsuccess = () => resolve(request.result);
     request.onerror = () => reject(request.error);
   });
@@ -1626,12 +1640,17 @@ function openDatabase(name) {
 
 // ---------------------------------------------------------------- explain
 
-/** A word or sentence, its {places} filled; English where there is no other. */
-export function word(language, name, values = {}) {
+/**
+ * Reads a file of words: gives one of them, its {places} filled; English where there is no
+ * other.
+ */
+export const speaker = (words) => (language, name, values = {}) => {
   const text = words[Object.hasOwn(words, language) ? language : "en"][name];
   // In one pass: what a value says is never taken for a place.
   return text.replace(/\{(\w+)\}/g, (_, place) => String(values[place]));
-}
+};
+
+export const word = speaker(words);
 
 /**
  * What the law does to an answer, then what one response can tell.
@@ -1686,7 +1705,7 @@ function powerOfTen(top, bottom) {
 }
 
 /** How many of 100 people if that comes out even, else of 1000; and those counts. */
-function countsOf(chances, language) {
+export function countsOf(chances, language) {
   const even = chances.every(([top, bottom]) => (top * 100n) % bottom === 0n);
   const total = even ? 100n : 1000n;
   const counts = chances.map(([top, bottom]) => {
