@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol, Self
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh
+from scipy.linalg import eigh
 
 from .channel import Bools, Floats
 
@@ -28,7 +28,7 @@ OTHER_GAIN, MOST_ROWS, OTHER_STEPS = 1e-3, 2_000, 25
 SAME = 1e-4
 #: How many other starts are tried, and how many if the doubt about predictors is above this.
 #: Measured: doubt below 0.25, which is 0.5 in logits, went with one top only.
-FEW, MANY, UNSURE = 4, 40, 0.15
+FEW, MANY, UNSURE = 2, 40, 0.15
 #: A top that is lower by less than this, but not by rounding, is told of: coefficients there
 #: are within the 95 % region.
 RIVAL, ROUNDING = 1.92, 0.01
@@ -174,11 +174,12 @@ def solved(matrix: Floats, right: Floats) -> Floats | None:
     if not np.isfinite(matrix).all() or not (size > 0).all():
         return None
     scale = 1 / np.sqrt(size)
+    even = matrix * np.outer(scale, scale)
     try:
-        factor = cho_factor(matrix * np.outer(scale, scale), check_finite=False)
-    except LinAlgError:
+        np.linalg.cholesky(even)
+        found = np.linalg.solve(even, (right.T * scale).T)
+    except np.linalg.LinAlgError:
         return None
-    found = cho_solve(factor, (right.T * scale).T, check_finite=False)
     return np.asarray((found.T * scale).T)
 
 

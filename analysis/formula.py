@@ -5,6 +5,8 @@ Whoever needs this module imports it late: with formulaic comes pandas.
 
 from __future__ import annotations
 
+import ast
+import builtins
 import re
 import warnings
 from collections.abc import Mapping, Sequence
@@ -15,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from formulaic import Formula, SimpleFormula  # type: ignore[import-untyped]
 from formulaic.errors import DataMismatchWarning, FormulaicError  # type: ignore[import-untyped]
+from formulaic.transforms import TRANSFORMS  # type: ignore[import-untyped]
 
 from .channel import Floats
 from .designs import Designs, Responses, as_numbers, responses
@@ -38,14 +41,15 @@ class Matrix:
     values: tuple[Floats, ...]
     #: The places of each term's columns.
     terms: dict[str, tuple[int, ...]]
+    #: The columns of the table that they are made of.
+    variables: tuple[str, ...]
     spec: Any
 
     def of(self, data: Any) -> Floats:
         """The same columns of another table."""
         table = _table(data)
-        names = sorted(map(str, self.spec.required_variables))
-        _check_columns(table, names)
-        gone = [name for name in names if table[name].isna().any()]
+        _check_columns(table, self.variables)
+        gone = [name for name in self.variables if table[name].isna().any()]
         if gone:
             raise ValueError(f"column {gone[0]}: must have no missing values")
         with warnings.catch_warnings():
@@ -116,13 +120,13 @@ def read(
     """
     outcome, terms = _sides(formula)
     table, arms, name = _table(data), arms or {}, str(outcome)
-    inside = [each for each in sorted(map(str, terms.required_variables)) if each in designs]
+    inside = [each for each in sorted(_variables(terms)) if each in designs]
     used = [*([name] if name in designs else []), *inside]
     if not used:
         raise ValueError("designs: none of them is of a column in the formula")
     hidden_terms = _given(terms, inside, given) if inside else None
     sides = [outcome, terms, *([] if hidden_terms is None else [hidden_terms])]
-    needed = {str(each) for side in sides for each in side.required_variables}
+    needed = {each for side in sides for each in _variables(side)}
     needed |= {arms[each] for each in used if each in arms} | ({weights} if weights else set())
     _check_columns(table, sorted(needed))
     rows, found = _complete(table[sorted(needed)], used, designs, arms)
@@ -202,19 +206,29 @@ def _sides(formula: str) -> tuple[SimpleFormula, SimpleFormula]:
     return outcome, terms
 
 
+def _variables(side: SimpleFormula) -> set[str]:
+    """The columns that a side needs. Formulaic leaves out those within center(…), bs(…), …"""
+    found = {str(each) for each in side.required_variables}
+    calls = set()
+    for factor in {factor.expr for term in side for factor in term.factors}:
+        try:
+            nodes = list(ast.walk(ast.parse(factor, mode="eval")))
+        except SyntaxError:  # a name in backticks
+            continue
+        found |= {node.id for node in nodes if isinstance(node, ast.Name)}
+        calls |= {getattr(node.func, "id", "") for node in nodes if isinstance(node, ast.Call)}
+    return found - set(TRANSFORMS) - (calls & set(dir(builtins)))
+
+
 def _given(terms: SimpleFormula, hidden: Sequence[str], given: str | None) -> SimpleFormula:
     """What hidden answers may depend on: by default every term without a hidden one."""
     if given is None:
-        plain = [
-            str(term)
-            for term in terms
-            if not SimpleFormula([term]).required_variables & set(hidden)
-        ]
+        plain = [str(term) for term in terms if not _variables(SimpleFormula([term])) & set(hidden)]
         given = " + ".join(["1", *plain])
     found = _parsed(given)
     if not isinstance(found, SimpleFormula):
         raise ValueError("given: must be terms such as 'age + year', or '1'")
-    inside = found.required_variables & set(hidden)
+    inside = _variables(found) & set(hidden)
     if inside:
         raise ValueError(f"given: {min(inside)} is itself a protected predictor")
     return found
@@ -251,7 +265,13 @@ def _matrix(
     values = np.asarray(found, dtype=float)
     _check_values(values, columns)
     places = {str(term): tuple(where) for term, where in found.model_spec.term_indices.items()}
-    return Matrix(columns, tuple(np.split(values, len(copies))), _named(places), found.model_spec)
+    return Matrix(
+        columns,
+        tuple(np.split(values, len(copies))),
+        _named(places),
+        tuple(sorted(_variables(terms))),
+        found.model_spec,
+    )
 
 
 def _named(places: dict[str, tuple[int, ...]]) -> dict[str, tuple[int, ...]]:

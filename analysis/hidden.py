@@ -282,13 +282,13 @@ class Model:
 
     def _summed(self, outcome: Sequence[Floats], shares: Floats, posterior: Floats) -> Floats:
         """Information on the parameters, given each combination, over the posterior."""
-        size, hidden = self.family.predictors, len(shares) - 1
-        total = np.zeros((sum(self.sizes), sum(self.sizes)))
-        for x, own, share in zip(self.covariates, outcome, posterior, strict=True):
-            second = np.zeros((size + hidden, size + hidden, self.n))
-            second[:size, :size] = own
-            second[size:, size:] = spreads(shares[1:])
-            total += blocks(self._columns(x), second * share * self.weights)
+        ends = np.cumsum([0, *self.sizes])
+        size, own = ends[-1], ends[self.family.predictors]
+        total = np.zeros((size, size))
+        for x, second, share in zip(self.covariates, outcome, posterior, strict=True):
+            total[:own, :own] += blocks(self.family.columns(x), second * share * self.weights)
+        hidden = [self.given] * (len(shares) - 1)
+        total[own:, own:] = blocks(hidden, spreads(shares[1:]) * self.weights)
         return total
 
     @cached_property
@@ -327,10 +327,15 @@ def spreads(shares: Floats) -> Floats:
 
 def blocks(columns: Sequence[Floats], second: Floats) -> Floats:
     """Second derivatives by the parameters, from those by the predictors."""
-    rows = []
+    ends = np.cumsum([0, *(x.shape[1] for x in columns)])
+    total = np.empty((ends[-1], ends[-1]))
     for one, x in enumerate(columns):
-        rows.append([x.T @ (y * second[one, two][:, None]) for two, y in enumerate(columns)])
-    return np.block(rows)
+        here = slice(ends[one], ends[one + 1])
+        for two in range(one + 1):
+            there = slice(ends[two], ends[two + 1])
+            total[here, there] = (x * second[one, two][:, None]).T @ columns[two]
+            total[there, here] = total[here, there].T
+    return total
 
 
 def scored(columns: Sequence[Floats], gradient: Floats) -> Floats:
