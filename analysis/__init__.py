@@ -5,6 +5,7 @@ from .estimate import Number, Result, Shares, estimate
 from .intervals import clopper_pearson, goodman, likelihood_ratio, wilson
 from .linear import Linear, linear
 from .logistic import Logistic, logistic
+from .mixed import Mixed, mixed
 from .multinomial import Multinomial, multinomial
 from .paper import codebook, methods_paragraph, recompute_script
 from .planning import margin_of_error, mean_margin
@@ -16,6 +17,7 @@ __all__ = [
     "LikelihoodRatio",
     "Linear",
     "Logistic",
+    "Mixed",
     "Multinomial",
     "Number",
     "Regression",
@@ -35,6 +37,7 @@ __all__ = [
     "margin_of_error",
     "mean_margin",
     "methods_paragraph",
+    "mixed",
     "multinomial",
     "recompute_script",
     "simulate",

@@ -76,8 +76,13 @@ class Frame:
     #: What the hidden answers may depend on.
     given: Matrix | None
     weights: Floats | None
-    n: int
+    #: The complete rows of every column that was used.
+    rows: pandas.DataFrame
     dropped: int
+
+    @property
+    def n(self) -> int:
+        return len(self.rows)
 
     @property
     def protected(self) -> tuple[Responses, ...]:
@@ -111,6 +116,7 @@ def read(
     arms: Mapping[str, str] | None = None,
     weights: str | None = None,
     given: str | None = None,
+    group: str | None = None,
 ) -> Frame:
     """Read a formula from a table (a DataFrame, or a dict of columns).
 
@@ -127,7 +133,8 @@ def read(
     hidden_terms = _given(terms, inside, given) if inside else None
     sides = [outcome, terms, *([] if hidden_terms is None else [hidden_terms])]
     needed = {each for side in sides for each in _variables(side)}
-    needed |= {arms[each] for each in used if each in arms} | ({weights} if weights else set())
+    needed |= {arms[each] for each in used if each in arms}
+    needed |= {each for each in (weights, group) if each}
     _check_columns(table, sorted(needed))
     rows, found = _complete(table[sorted(needed)], used, designs, arms)
     hidden = tuple(found[each] for each in inside)
@@ -144,7 +151,7 @@ def read(
         combinations=combinations,
         given=None if hidden_terms is None else _matrix(hidden_terms, rows, (), ((),), formula),
         weights=_weights(rows, weights),
-        n=len(rows),
+        rows=rows,
         dropped=len(table) - len(rows),
     )
 

@@ -87,7 +87,7 @@ def logistic(
     from .formula import read
 
     frame = read(formula, data, designs, arms, weights, given)
-    found = _two_answers(frame)
+    found = two_answers(frame)
     event = found.designs[0].answer(answer)
     family = Choice(log_chances(found, [1 - event, event]))
     names = [("", term) for term in frame.matrix.columns] + hidden_names(frame)
@@ -104,7 +104,8 @@ def logistic(
     )
 
 
-def _two_answers(frame: Frame) -> Responses:
+def two_answers(frame: Frame) -> Responses:
+    """The outcome's responses, if it has two answers."""
     if frame.responses is None:
         codes = as_numbers(np.asarray(frame.values), frame.outcome)
         if not np.isin(codes, (0, 1)).all():

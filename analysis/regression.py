@@ -18,7 +18,7 @@ from scipy.optimize import brentq
 from scipy.stats import chi2, norm
 
 from .channel import Bools, Floats
-from .climb import RIVAL, Top, climb, rising, search, solved
+from .climb import RIVAL, Hill, Top, climb, rising, search, solved
 from .designs import Responses
 from .hidden import Family, Model
 from .intervals import check_level, normal_quantile
@@ -80,7 +80,7 @@ class Regression:
     flags: tuple[str, ...]
     #: Places of the coefficients that the likelihood sends to infinity.
     endless: tuple[int, ...]
-    model: Model | None
+    model: Hill | None
     top: Top | None
 
     @property
@@ -264,7 +264,7 @@ class Regression:
             ("BIC:", f"{self.bic:.3f}"),
         ]
 
-    def _likelihood(self) -> tuple[Model, Top]:
+    def _likelihood(self) -> tuple[Hill, Top]:
         if self.model is None or self.top is None:
             raise ValueError("least squares has no likelihood: use the Wald tests and intervals")
         if self.frame.weights is not None:
@@ -320,7 +320,7 @@ class Fit:
     errors: str
     flags: tuple[str, ...]
     endless: tuple[int, ...]
-    model: Model
+    model: Hill
     top: Top
 
 
@@ -337,16 +337,16 @@ def fit(frame: Frame, family: Family, names: Sequence[tuple[str, str]], covarian
         np.ones(frame.n) if frame.weights is None else frame.weights,
     )
     top = search(model)
-    endless, ends = _ends(model, top, names)
-    return Fit(
-        top.place,
-        _covariance(model, top, covariance),
-        ERRORS[covariance],
-        tuple(_flags(top, ends)),
-        endless,
-        model,
-        top,
-    )
+    found = inverse(top) if covariance == "hessian" else _sandwich(model, top)
+    return finished(model, top, names, found, ERRORS[covariance])
+
+
+def finished(
+    hill: Hill, top: Top, names: Sequence[tuple[str, str]], covariance: Floats, errors: str
+) -> Fit:
+    """What is to be told of a top."""
+    endless, ends = _ends(hill, top, names)
+    return Fit(top.place, covariance, errors, tuple(_flags(top, ends)), endless, hill, top)
 
 
 def hidden_names(frame: Frame) -> list[tuple[str, str]]:
@@ -358,14 +358,15 @@ def hidden_names(frame: Frame) -> list[tuple[str, str]]:
 
 def compare(smaller: Regression, larger: Regression) -> LikelihoodRatio:
     """Likelihood-ratio test of a regression within another, of the same respondents."""
-    first, _ = smaller._likelihood()
-    second, _ = larger._likelihood()
+    for each in (smaller, larger):
+        each._likelihood()
     df = len(larger.coef) - len(smaller.coef)
     same = (smaller.kind, smaller.outcome, smaller.n) == (larger.kind, larger.outcome, larger.n)
     if not same or df <= 0:
         raise ValueError("smaller: must be a regression of the same outcome with fewer terms")
-    both = np.hstack([second.covariates[0], first.covariates[0]])
-    if np.linalg.matrix_rank(both) > second.covariates[0].shape[1]:
+    columns = larger.frame.matrix.values[-1]
+    both = np.hstack([columns, smaller.frame.matrix.values[-1]])
+    if np.linalg.matrix_rank(both) > columns.shape[1]:
         raise ValueError("smaller: has terms that the larger regression lacks")
     return _ratio(f"{larger.formula} against {smaller.formula}", larger.loglik - smaller.loglik, df)
 
@@ -375,22 +376,24 @@ def _ratio(terms: str, gain: float, df: int) -> LikelihoodRatio:
     return LikelihoodRatio(terms, statistic, df, float(chi2.sf(statistic, df)))
 
 
-def _covariance(model: Model, top: Top, covariance: str) -> Floats:
+def inverse(top: Top) -> Floats:
+    """The inverse of the observed information; not numbers if there is none."""
     size = len(top.place)
-    bread = solved(top.slopes.information, np.eye(size))
-    if bread is None:
-        return np.full((size, size), np.nan)
-    if covariance == "hessian":
-        return (bread + bread.T) / 2
+    found = solved(top.slopes.information, np.eye(size))
+    return np.full((size, size), np.nan) if found is None else (found + found.T) / 2
+
+
+def _sandwich(model: Model, top: Top) -> Floats:
+    bread = inverse(top)
     weighted = model.scores(top.place) * model.weights[:, None]
     return np.asarray(bread @ (weighted.T @ weighted) @ bread)
 
 
 def _ends(
-    model: Model, top: Top, names: Sequence[tuple[str, str]]
+    hill: Hill, top: Top, names: Sequence[tuple[str, str]]
 ) -> tuple[tuple[int, ...], list[str]]:
     """Which coefficients have no finite estimate, and where they go."""
-    away = rising(model, top)
+    away = rising(hill, top)
     if away is None:
         return (), []
     way, size = away
@@ -423,7 +426,7 @@ def _flags(top: Top, ends: Sequence[str]) -> list[str]:
     return found
 
 
-def _profile_end(model: Model, top: Top, place: int, way: float, most: float, unit: float) -> float:
+def _profile_end(model: Hill, top: Top, place: int, way: float, most: float, unit: float) -> float:
     free = np.ones(len(top.place), dtype=bool)
     free[place] = False
     last = top
