@@ -15,6 +15,7 @@ from respondent import InvalidSurvey
 from .commands.check import check
 from .commands.demo import demo
 from .commands.estimate import estimate
+from .commands.keys import keys
 from .commands.plot import plot
 from .commands.simulate import simulate
 from .commands.study import study
@@ -63,12 +64,13 @@ def main() -> None:
         deniable estimate survey.toml r.csv             from reports to estimates
         deniable plot survey.toml r.csv --question q -o q.svg
         deniable study survey.toml -n 200 -n 5000       do the intervals hold?
+        deniable keys add anna --data reports.db        who can see a collector's results
 
     Each command explains itself with --help. "-" reads from or writes to a pipe.
     """
 
 
-for command in (demo, check, simulate, estimate, plot, study):
+for command in (demo, check, simulate, estimate, plot, study, keys):
     main.add_command(command)
 
 if __name__ == "__main__":
