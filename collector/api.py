@@ -14,7 +14,7 @@ from respondent import InvalidReport, Question, Report, Survey, parse_report
 
 from . import downloads, keys
 from .openapi import document
-from .results import NothingToShow, Selection, counts, question_of, results, selection
+from .results import NothingToShow, Selection, counts, results, selection
 from .served import served, state_of, survey_or_404
 from .store import ARMS, STATES
 
@@ -64,6 +64,13 @@ def _format(given: MultiDict[str, str], allowed: Collection[str]) -> str:
     if form not in allowed:
         abort(HTTPStatus.BAD_REQUEST, f"format: must be one of {', '.join(allowed)}")
     return form
+
+
+def _question_or_404(survey: Survey, name: str) -> Question:
+    for question in survey:
+        if question.id == name:
+            return question
+    abort(HTTPStatus.NOT_FOUND, "there is no such question in this survey")
 
 
 def _file(data: Any, chosen: Selection, what: str, form: str) -> Response:
@@ -143,10 +150,8 @@ def estimates(survey_id: str) -> Response:
     chosen = selection(survey_id, given)
     what, questions = "estimates", None
     if "question" in given:
-        found = question_of(chosen.survey, given["question"])
-        if found is None:
-            abort(HTTPStatus.BAD_REQUEST, "question: must be a question of this survey")
-        what, questions = f"estimates-{found.id}", [found]
+        question = _question_or_404(chosen.survey, given["question"])
+        what, questions = f"estimates-{question.id}", [question]
     made = results(served().store, chosen, questions)
     return _file(downloads.estimates(made, form), chosen, what, form)
 
@@ -170,13 +175,6 @@ def figure(survey_id: str, question_id: str) -> Response:
     reply = _file(downloads.figure(result, chosen, form), chosen, question.id, form)
     reply.headers["Content-Security-Policy"] = FIGURE_POLICY
     return reply
-
-
-def _question_or_404(survey: Survey, name: str) -> Question:
-    found = question_of(survey, name)
-    if found is None:
-        abort(HTTPStatus.NOT_FOUND, "there is no such question in this survey")
-    return found
 
 
 @blueprint.get("/surveys/<survey_id>/reports")

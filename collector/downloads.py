@@ -35,10 +35,8 @@ MEDIA = {
     "svg": "image/svg+xml",
 }
 
-#: Reports that are written at a time.
-ROWS = 10_000
-#: Reports in one part of a Parquet file.
-PART = 100_000
+#: Reports that are written at a time; in Parquet a row group.
+ROWS = 20_000
 
 #: matplotlib keeps its settings in one place for all threads.
 _drawing = threading.Lock()
@@ -152,13 +150,13 @@ def columns(survey: Survey) -> list[str]:
 def _csv(survey: Survey, rows: Rows) -> Iterator[bytes]:
     yield (",".join(columns(survey)) + "\n").encode()
     start = survey.fingerprint + ","
-    for some in _batches(rows, ROWS):
+    for some in _batches(rows):
         yield "".join(start + ",".join(map(str, row)) + "\n" for row in some).encode()
 
 
 def _json_lines(survey: Survey, rows: Rows) -> Iterator[bytes]:
     widths = tuple(question.width for question in survey)
-    for some in _batches(rows, ROWS):
+    for some in _batches(rows):
         yield b"".join(
             bytes(Report(survey.fingerprint, str(key), tuple(map(int, responses)), widths)) + b"\n"
             for key, *responses in some
@@ -174,7 +172,7 @@ def _parquet(survey: Survey, rows: Rows) -> Iterator[bytes]:
     schema = pyarrow.schema(list(zip(names, types, strict=True)))
     out = _Drain()
     with parquet.ParquetWriter(pyarrow.PythonFile(out, "w"), schema) as writer:
-        for some in _batches(rows, PART):
+        for some in _batches(rows):
             values = [[survey.fingerprint] * len(some), *map(list, zip(*some, strict=True))]
             arrays = [pyarrow.array(v, t) for v, t in zip(values, types, strict=True)]
             writer.write_table(pyarrow.Table.from_arrays(arrays, schema=schema))
@@ -206,6 +204,6 @@ class _Drain(io.RawIOBase):
         return found
 
 
-def _batches(rows: Rows, size: int) -> Iterator[list[tuple[str | int, ...]]]:
-    while some := list(islice(rows, size)):
+def _batches(rows: Rows) -> Iterator[list[tuple[str | int, ...]]]:
+    while some := list(islice(rows, ROWS)):
         yield some

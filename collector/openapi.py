@@ -139,7 +139,12 @@ VERSION = _query(
 QUESTION = _query("question", IDENTIFIER, "This question only.")
 WHERE = _query(
     "where",
-    {"type": "array", "items": {"type": "string"}, "maxItems": MOST_CONDITIONS},
+    {
+        "type": "array",
+        "items": {"type": "string", "pattern": "^[a-z0-9][a-z0-9-]{0,63}:.+$"},
+        "maxItems": MOST_CONDITIONS,
+        "uniqueItems": True,
+    },
     "question:option of a question that is not protected; may be repeated for other "
     f"questions. Groups below {SMALLEST_GROUP} reports are refused, also where they would "
     "follow by subtraction.",

@@ -7,7 +7,7 @@ from http import HTTPStatus
 
 from flask import Blueprint, Response, abort, g, redirect, render_template, request, url_for
 from werkzeug.datastructures import MultiDict
-from werkzeug.exceptions import HTTPException, TooManyRequests
+from werkzeug.exceptions import Conflict, HTTPException, TooManyRequests
 from werkzeug.wrappers import Response as AnyResponse
 
 from respondent import Question, Survey
@@ -71,6 +71,11 @@ def _guard() -> AnyResponse | None:
 def _protect(response: Response) -> Response:
     response.headers["Content-Security-Policy"] = POLICY
     return response
+
+
+@blueprint.errorhandler(NothingToShow)
+def _nothing(problem: NothingToShow) -> tuple[str, int]:
+    return error_page(Conflict(str(problem))), HTTPStatus.CONFLICT
 
 
 def error_page(problem: HTTPException) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from http import HTTPStatus
@@ -18,7 +19,7 @@ from flask import abort
 from werkzeug.datastructures import MultiDict
 
 from respondent import InvalidAnswer, Question, Survey
-from respondent.checking import say
+from respondent.checking import IDENTIFIER, say
 
 from .served import served, survey_or_404
 from .store import ARMS, Store
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 LEVELS = (0.9, 0.95, 0.99)
 LOWEST, HIGHEST = 0.5, 0.999
 LEVEL = re.compile(r"0\.[0-9]{1,20}")
+FINGERPRINT = re.compile(r"[0-9a-f]{64}")
 
 #: Reports in a group, at least, for the group to be looked at by itself.
 SMALLEST_GROUP = 30
@@ -85,7 +87,7 @@ class Results:
 
 
 def selection(survey_id: str, given: MultiDict[str, str]) -> Selection:
-    """Read arm, level, version and conditions, strictly; what is wrong is a 400."""
+    """Read arm, level, version and conditions, strictly: 400 if malformed, 404 if unknown."""
     survey = version(survey_id, given.get("version"))
     arm = given.get("arm", "device")
     if arm not in ARMS:
@@ -101,14 +103,12 @@ def version(survey_id: str, fingerprint: str | None) -> Survey:
     survey = survey_or_404(survey_id)
     if fingerprint in (None, survey.fingerprint):
         return survey
+    if not FINGERPRINT.fullmatch(fingerprint or ""):
+        abort(HTTPStatus.BAD_REQUEST, "version: must be 64 hexadecimal digits in lower case")
     for found in served().store.versions(survey_id):
         if found.fingerprint == fingerprint:
             return found
-    abort(HTTPStatus.BAD_REQUEST, "version: must be the fingerprint of a version of this survey")
-
-
-def question_of(survey: Survey, name: str) -> Question | None:
-    return next((question for question in survey if question.id == name), None)
+    abort(HTTPStatus.NOT_FOUND, "version: this survey has no version of this fingerprint")
 
 
 def filterable(survey: Survey) -> list[Question]:
@@ -121,18 +121,18 @@ def _conditions(survey: Survey, given: Sequence[str]) -> dict[str, int]:
     found: dict[str, int] = {}
     for condition in given:
         name, _, option = condition.partition(":")
+        if not IDENTIFIER.fullmatch(name) or not option:
+            abort(HTTPStatus.BAD_REQUEST, "where: must be question:option")
         if name not in known:
-            abort(
-                HTTPStatus.BAD_REQUEST,
-                "where: must be question:option, of a question that is not protected "
-                f"and has options ({', '.join(known) or 'this survey has none'})",
-            )
-        if name in found:
-            abort(HTTPStatus.BAD_REQUEST, f"where: names {name} twice")
+            there = ", ".join(known) or "this survey has none"
+            told = "where: must name a question that is not protected and has options"
+            abort(HTTPStatus.NOT_FOUND, f"{told} ({there})")
         try:
-            found[name] = known[name].encode(option)
+            response = known[name].encode(option)
         except InvalidAnswer:
-            abort(HTTPStatus.BAD_REQUEST, f"where: {name} has no such option")
+            abort(HTTPStatus.NOT_FOUND, f"where: {name} has no such option")
+        if found.setdefault(name, response) != response:
+            raise NothingToShow(f"where: no report has two different responses to {name}")
     if len(found) > MOST_CONDITIONS:
         abort(HTTPStatus.BAD_REQUEST, f"where: may have {MOST_CONDITIONS} conditions at most")
     return found
@@ -161,23 +161,28 @@ def check_groups(
 ) -> None:
     """Refuse a filter that singles out few people, by itself or by subtraction.
 
-    ``together`` counts the combinations of responses to the questions ``names``. Of a filter
-    with several conditions, each must name a large enough group among the reports that any
-    of the others leave, so that no two filters differ by a few people.
+    ``together`` counts the combinations of responses to the questions ``names``. Each group
+    into which the conditions split the reports, met or not met, must be large enough or
+    empty; and each condition must name a group that ``large_enough`` shows among the reports
+    that any of the other conditions leave.
     """
+    split: Counter[tuple[bool, ...]] = Counter()
+    for responses, size in together.items():
+        split[tuple(y == where[name] for name, y in zip(names, responses, strict=True))] += size
+    good = all(size >= SMALLEST_GROUP for size in split.values() if size)
     for count in range(len(names)):
-        for others in combinations(names, count):
-            for name in set(names) - set(others):
-                sizes: dict[int, int] = {}
+        for others in combinations(range(len(names)), count):
+            for place in set(range(len(names))) - set(others):
+                sizes: Counter[int] = Counter()
                 for responses, size in together.items():
-                    row = dict(zip(names, responses, strict=True))
-                    if all(row[other] == where[other] for other in others):
-                        sizes[row[name]] = sizes.get(row[name], 0) + size
-                if where[name] not in large_enough(sizes):
-                    raise NothingToShow(
-                        f"this group, or what it leaves of the others, has fewer than "
-                        f"{SMALLEST_GROUP} reports: people could be singled out"
-                    )
+                    if all(responses[other] == where[names[other]] for other in others):
+                        sizes[responses[place]] += size
+                good = good and where[names[place]] in large_enough(sizes)
+    if not good:
+        raise NothingToShow(
+            f"this group, or what it leaves of others, has fewer than {SMALLEST_GROUP} reports: "
+            "people could be singled out"
+        )
 
 
 def counts(
