@@ -43,7 +43,7 @@ TAKEN = ("keys", "log-in", "log-out")
 #: A plain question with more options offers those only that may be chosen.
 MOST_OFFERED = 100
 
-ARM_WORDS = {"device": "Reports from devices", "own-coin": "Own coins", "test": "Test reports"}
+ARM_WORDS = {"device": "From devices", "own-coin": "With own coins", "test": "Test reports"}
 
 STATE_WORDS = {
     "open": "open: reports are taken",

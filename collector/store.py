@@ -412,7 +412,7 @@ def _add(connection: sqlite3.Connection, arrivals: Sequence[Arrival]) -> tuple[l
     """What became of each, and how many of them are new."""
     connection.execute("BEGIN IMMEDIATE")
     with connection:  # commits, or rolls back if anything goes wrong
-        settings = {a.survey.id: _settings(connection, a.survey.id) for a in arrivals}
+        settings = {name: _settings(connection, name) for name in {a.survey.id for a in arrivals}}
         outcomes = [""] * len(arrivals)
         fresh: dict[str, list[Arrival]] = {}
         # In the order of the keys, so that not even one commit's pages tell who came first.
@@ -467,6 +467,7 @@ def _spend(connection: sqlite3.Connection, survey_id: str, token: str) -> str:
 
 
 def _count_rows(name: str, added: Sequence[Arrival]) -> Iterator[tuple[str, str, int, int]]:
-    for place, question in enumerate(added[0].survey):
-        for response, count in Counter(a.report.responses[place] for a in added).items():
+    columns = zip(*(arrival.report.responses for arrival in added), strict=True)
+    for question, column in zip(added[0].survey, columns, strict=True):
+        for response, count in Counter(column).items():
             yield name, question.id, response, count
