@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection
 from http import HTTPStatus
 from typing import Any
 
@@ -58,9 +57,9 @@ def _asked(*allowed: str) -> MultiDict[str, str]:
     return request.args
 
 
-def _format(given: MultiDict[str, str], allowed: Collection[str]) -> str:
-    """The format asked for; the first one unless given."""
-    form = given.get("format", next(iter(allowed)))
+def _format(given: MultiDict[str, str], what: str) -> str:
+    allowed = downloads.FORMATS[what]
+    form = given.get("format", allowed[0])
     if form not in allowed:
         abort(HTTPStatus.BAD_REQUEST, f"format: must be one of {', '.join(allowed)}")
     return form
@@ -146,7 +145,7 @@ def state(survey_id: str) -> Response:
 @blueprint.get("/surveys/<survey_id>/estimates")
 def estimates(survey_id: str) -> Response:
     given = _asked("format", "question", "level", "arm", "version", "where")
-    form = _format(given, ("json", "csv", "parquet"))
+    form = _format(given, "estimates")
     chosen = selection(survey_id, given)
     what, questions = "estimates", None
     if "question" in given:
@@ -159,7 +158,7 @@ def estimates(survey_id: str) -> Response:
 @blueprint.get("/surveys/<survey_id>/counts")
 def tallies(survey_id: str) -> Response:
     given = _asked("format", "arm", "version", "where")
-    form = _format(given, ("json", "csv"))
+    form = _format(given, "counts")
     chosen = selection(survey_id, given)
     found = counts(served().store, chosen)
     return _file(downloads.counts(chosen, found, form), chosen, "counts", form)
@@ -168,7 +167,7 @@ def tallies(survey_id: str) -> Response:
 @blueprint.get("/surveys/<survey_id>/figures/<question_id>")
 def figure(survey_id: str, question_id: str) -> Response:
     given = _asked("format", "level", "arm", "version", "where")
-    form = _format(given, ("svg", "png", "pdf"))
+    form = _format(given, "figure")
     chosen = selection(survey_id, given)
     question = _question_or_404(chosen.survey, question_id)
     result = results(served().store, chosen, [question]).found[0]
@@ -180,7 +179,7 @@ def figure(survey_id: str, question_id: str) -> Response:
 @blueprint.get("/surveys/<survey_id>/reports")
 def reports(survey_id: str) -> Response:
     given = _asked("format", "arm", "version")
-    form = _format(given, ("jsonl", "csv", "parquet"))
+    form = _format(given, "reports")
     chosen = selection(survey_id, given)
     data = downloads.reports(served().store, chosen.survey, chosen.arm, form)
     return _file(data, chosen, "reports", form)

@@ -35,6 +35,14 @@ MEDIA = {
     "svg": "image/svg+xml",
 }
 
+#: What each kind of file can be had as; the first is the usual one.
+FORMATS = {
+    "estimates": ("json", "csv", "parquet"),
+    "counts": ("json", "csv"),
+    "reports": ("jsonl", "csv", "parquet"),
+    "figure": ("svg", "png", "pdf"),
+}
+
 #: Reports that are written at a time; in Parquet a row group.
 ROWS = 20_000
 

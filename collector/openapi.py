@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
+from .downloads import FORMATS, MEDIA
 from .intake import INVITATION
 from .results import HIGHEST, LOWEST, MOST_CONDITIONS, SMALLEST_GROUP
 from .store import ARMS, STATES
@@ -118,7 +119,8 @@ def _path(name: str, description: str) -> dict[str, Any]:
     return about | {"schema": IDENTIFIER}
 
 
-def _format(*forms: str) -> dict[str, Any]:
+def _format(what: str) -> dict[str, Any]:
+    forms = FORMATS[what]
     return _query("format", {"enum": list(forms), "default": forms[0]}, "How the reply is written.")
 
 
@@ -154,7 +156,7 @@ WHERE = _query(
 
 # Replies
 
-JSON = "application/json"
+JSON = MEDIA["json"]
 
 PROBLEMS = {
     400: "The request is wrong; the problem says how.",
@@ -169,25 +171,13 @@ PROBLEMS = {
     503: "Nothing could be read or stored just now, or the survey is paused: try the same again.",
 }
 
-FILES = {
-    "csv": "text/csv",
-    "jsonl": "application/x-ndjson",
-    "md": "text/markdown",
-    "parquet": "application/vnd.apache.parquet",
-    "pdf": "application/pdf",
-    "png": "image/png",
-    "py": "text/x-python",
-    "svg": "image/svg+xml",
-}
+FILES = {form: media.partition(";")[0] for form, media in MEDIA.items()}
 BINARY = ("parquet", "pdf", "png")
 
 
 def _replies(*problems: int, status: int = 200, **content: Any) -> dict[str, Any]:
     """Replies of an operation: what goes well, and the problems there may be."""
-    good = {
-        (JSON if form == "json" else FILES[form]): {"schema": schema}
-        for form, schema in content.items()
-    }
+    good = {FILES[form]: {"schema": schema} for form, schema in content.items()}
     said = {JSON: {"schema": _ref("Problem")}}
     return {str(status): {"description": "As asked.", "content": good}} | {
         str(code): {"description": PROBLEMS[code], "content": said}
@@ -195,7 +185,9 @@ def _replies(*problems: int, status: int = 200, **content: Any) -> dict[str, Any
     }
 
 
-def _files(*forms: str) -> dict[str, Any]:
+def _files(what: str) -> dict[str, Any]:
+    """The formats of a kind of file but JSON, whose schema is its own."""
+    forms = [form for form in FORMATS[what] if form != "json"]
     return {form: {} if form in BINARY else {"type": "string"} for form in forms}
 
 
@@ -235,20 +227,20 @@ def _researchers() -> dict[str, Any]:
         "/api/surveys/{id}/estimates": _get(
             "estimates",
             "Estimates with intervals, of all questions or of one.",
-            [SURVEY, _format("json", "csv", "parquet"), QUESTION, LEVEL, ARM, VERSION, WHERE],
-            _replies(400, 401, 404, 409, json=_ref("Estimates"), **_files("csv", "parquet")),
+            [SURVEY, _format("estimates"), QUESTION, LEVEL, ARM, VERSION, WHERE],
+            _replies(400, 401, 404, 409, json=_ref("Estimates"), **_files("estimates")),
         ),
         "/api/surveys/{id}/counts": _get(
             "counts",
             "How often each response was reported.",
-            [SURVEY, _format("json", "csv"), ARM, VERSION, WHERE],
-            _replies(400, 401, 404, 409, json=_ref("Counts"), **_files("csv")),
+            [SURVEY, _format("counts"), ARM, VERSION, WHERE],
+            _replies(400, 401, 404, 409, json=_ref("Counts"), **_files("counts")),
         ),
         "/api/surveys/{id}/reports": _get(
             "reports",
             "Every noisy report.",
-            [SURVEY, _format("jsonl", "csv", "parquet"), ARM, VERSION],
-            _replies(400, 401, 404, **_files("jsonl", "csv", "parquet")),
+            [SURVEY, _format("reports"), ARM, VERSION],
+            _replies(400, 401, 404, **_files("reports")),
         ),
         "/api/surveys/{id}/figures/{question}": _get(
             "figure",
@@ -256,13 +248,13 @@ def _researchers() -> dict[str, Any]:
             [
                 SURVEY,
                 _path("question", "The question's id."),
-                _format("svg", "png", "pdf"),
+                _format("figure"),
                 LEVEL,
                 ARM,
                 VERSION,
                 WHERE,
             ],
-            _replies(400, 401, 404, 409, **_files("svg", "png", "pdf")),
+            _replies(400, 401, 404, 409, **_files("figure")),
         ),
         "/api/surveys/{id}/published": _get(
             "published",
@@ -274,19 +266,19 @@ def _researchers() -> dict[str, Any]:
             "codebook",
             "Questions, laws, weights, and what responses mean.",
             [SURVEY, VERSION],
-            _replies(400, 401, 404, **_files("md")),
+            _replies(400, 401, 404, md={"type": "string"}),
         ),
         "/api/surveys/{id}/methods": _get(
             "methods",
             "A methods paragraph with references.",
             [SURVEY, LEVEL, VERSION],
-            _replies(400, 401, 404, 409, **_files("md")),
+            _replies(400, 401, 404, 409, md={"type": "string"}),
         ),
         "/api/surveys/{id}/recompute": _get(
             "recompute",
             "A Python script that recomputes every estimate from downloaded reports.",
             [SURVEY, LEVEL, VERSION],
-            _replies(400, 401, 404, **_files("py")),
+            _replies(400, 401, 404, py={"type": "string"}),
         ),
         "/api/surveys/{id}/batch": _operation(
             "post",

@@ -14,6 +14,7 @@ from respondent import Question, Survey
 from respondent.checking import say
 
 from . import keys
+from .downloads import FORMATS
 from .results import (
     FLAG_WORDS,
     LEVELS,
@@ -44,6 +45,16 @@ TAKEN = ("keys", "log-in", "log-out")
 MOST_OFFERED = 100
 
 ARM_WORDS = {"device": "From devices", "own-coin": "With own coins", "test": "Test reports"}
+
+FORM_WORDS = {
+    "csv": "CSV",
+    "json": "JSON",
+    "jsonl": "JSON lines",
+    "parquet": "Parquet",
+    "pdf": "PDF",
+    "png": "PNG",
+    "svg": "SVG",
+}
 
 STATE_WORDS = {
     "open": "open: reports are taken",
@@ -236,7 +247,7 @@ def result_page(survey_id: str) -> str:
         chosen=chosen,
         query=query,
         only=lambda *names: {name: query[name] for name in names if name in query},
-        files={"csv": "CSV", "json": "JSON", "parquet": "Parquet"},
+        as_words=lambda what: [(form, FORM_WORDS[form]) for form in FORMATS[what]],
         levels=LEVELS,
         arms=ARM_WORDS,
         versions=served().store.versions(survey_id),

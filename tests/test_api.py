@@ -108,6 +108,19 @@ def test_every_reply_about_a_known_survey_is_described(case: Case, key: str) -> 
     check(case, key)
 
 
+def test_every_address_is_described(tmp_path: Path) -> None:
+    described = {
+        (path, method.upper()) for path, item in document()["paths"].items() for method in item
+    }
+    served = {
+        (rule.rule.replace("<survey_id>", "{id}").replace("<question_id>", "{question}"), method)
+        for rule in create_app([], tmp_path / "reports.db").url_map.iter_rules()
+        for method in (rule.methods or set()) - {"HEAD", "OPTIONS"}
+        if rule.rule.startswith("/api/")
+    }
+    assert {one for one in described if one[0].startswith("/api/")} == served
+
+
 # By hand
 
 TWO = Survey.parse(
