@@ -1,5 +1,13 @@
-"""Deniable for researchers: from .calibration import Raked, rake
-from .compliance import TwoSamples, anchor_corrected, cheater_detection, stochastic_lie_detector, unrelated_unknown
+"""Deniable for researchers: from counts to estimates, and surveys tried out beforehand."""
+
+from .calibration import Raked, rake
+from .compliance import (
+    TwoSamples,
+    anchor_corrected,
+    cheater_detection,
+    stochastic_lie_detector,
+    unrelated_unknown,
+)
 from .correlation import Correlations, correlation
 from .counts import counts
 from .crosstab import CrossTable, crosstab, crosstab_of_counts
@@ -12,8 +20,14 @@ from .mixed import Mixed, mixed
 from .multinomial import Multinomial, multinomial
 from .paper import codebook, methods_paragraph, recompute_script
 from .planning import margin_of_error, mean_margin
-from .regression import LikelihoodRatio, Regression, compare
-from .replicates import ReplicateWeights, bootstrap_weights, brr_weights, jackknife_weights, replicate_weights
+from .regression import LikelihoodRatio, Regression, compare_models
+from .replicates import (
+    ReplicateWeights,
+    bootstrap_weights,
+    brr_weights,
+    jackknife_weights,
+    replicate_weights,
+)
 from .sampling import SurveyDesign
 from .sensitivity import Sensitivity, sensitivity
 from .simulate import Sample, simulate
@@ -49,6 +63,7 @@ __all__ = [
     "clopper_pearson",
     "codebook",
     "compare",
+    "compare_models",
     "correlation",
     "counts",
     "crosstab",

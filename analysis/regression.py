@@ -356,7 +356,7 @@ def hidden_names(frame: Frame) -> list[tuple[str, str]]:
     return [(part, term) for part in frame.combination_names()[1:] for term in frame.given.columns]
 
 
-def compare(smaller: Regression, larger: Regression) -> LikelihoodRatio:
+def compare_models(smaller: Regression, larger: Regression) -> LikelihoodRatio:
     """Likelihood-ratio test of a regression within another, of the same respondents."""
     for each in (smaller, larger):
         each._likelihood()

@@ -17,6 +17,7 @@ from .commands.data import backup, integrity, restore
 from .commands.demo import demo
 from .commands.estimate import estimate
 from .commands.invite import invite
+from .commands.keys import keys
 from .commands.plot import plot
 from .commands.serve import serve
 from .commands.simulate import simulate
@@ -69,13 +70,14 @@ def main() -> None:
         deniable serve survey.toml                      collect real reports
         deniable invite survey.toml -n 200              one link for each person
         deniable backup reports.db copy.db              also: restore, integrity
+        deniable keys add anna --data reports.db        who can see a collector's results
 
     Each command explains itself with --help. "-" reads from or writes to a pipe.
     """
 
 
 ANALYSIS = (check, simulate, estimate, plot, study)
-COLLECTING = (demo, serve, invite, backup, restore, integrity)
+COLLECTING = (demo, serve, invite, backup, restore, integrity, keys)
 
 for command in (*ANALYSIS, *COLLECTING):
     main.add_command(command)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 import signal
 import socket
 import subprocess
@@ -20,6 +19,7 @@ from types import FrameType
 from respondent import Survey
 
 from .app import DATA, SURVEYS
+from .keys import issue
 from .store import Store
 
 #: Requests that can wait for the disk at once; one commit serves all that wait.
@@ -96,10 +96,8 @@ def run(files: Sequence[Path], data: Path, host: str, port: int, address: str | 
 
 def one_time_key(store: Store) -> str:
     """A key for one log-in; the one before it is void."""
-    key = f"dnb_{secrets.token_urlsafe(24)}"
     store.revoke_key(ONE_TIME)
-    store.add_key(ONE_TIME, key, once=True)
-    return key
+    return issue(store, ONE_TIME, once=True)
 
 
 def stop_politely() -> None:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import hashlib
 import sqlite3
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -21,7 +21,7 @@ from pathlib import Path
 
 from sqlite_utils import Database
 
-from respondent import Report, Survey
+from respondent import Question, Report, Survey
 
 #: How a report came about, and the table it goes to. Test reports never count.
 ARMS = {"device": "reports", "own-coin": "own_coin", "test": "test"}
@@ -133,11 +133,22 @@ class Store:
         not: "paused", "closed", "not-yet", "uninvited" or "spent".
         """
         with self._open() as database:
-            return _add(database.conn, arrivals)
+            return _add(database.conn, arrivals)[0]
+
+    def add_vouched(self, survey: Survey, reports: Sequence[Report], arm: str = "device") -> int:
+        """Keep reports that a researcher vouches for, all or none; how many of them are new."""
+        arrivals = [Arrival(survey, report, arm, vouched=True) for report in reports]
+        with self._open() as database:
+            return _add(database.conn, arrivals)[1]
 
     def count(self, survey: Survey, arm: str = "device") -> int:
         """How many reports there are."""
-        return sum(self.counts(survey, arm)[survey.questions[0].id].values())
+        with self._open() as database:
+            found: int = database.execute(
+                "SELECT COALESCE(SUM(count), 0) FROM counts WHERE reports = ? AND question = ?",
+                [table(survey, arm), survey.questions[0].id],
+            ).fetchone()[0]
+        return found
 
     def counts(self, survey: Survey, arm: str = "device") -> dict[str, dict[int, int]]:
         """How often each response was reported, by question: kept, not counted anew."""
@@ -152,14 +163,21 @@ class Store:
         return found
 
     def count_where(
-        self, survey: Survey, where: Mapping[str, int], arm: str = "device"
+        self,
+        survey: Survey,
+        where: Mapping[str, int],
+        arm: str = "device",
+        questions: Iterable[Question] | None = None,
     ) -> dict[str, dict[int, int]]:
-        """The same of the reports that have these responses to plain questions."""
+        """The same of the reports that have these responses to plain questions.
+
+        Counted anew, so it takes a while; for these ``questions`` only, if given.
+        """
         condition = " AND ".join(f"{_name(question)} = ?" for question in where) or "TRUE"
         values = list(where.values())
         found = {}
         with self._open() as database:
-            for question in survey:
+            for question in survey if questions is None else questions:
                 column = _name(question.id)
                 found[question.id] = dict(
                     database.execute(
@@ -169,6 +187,17 @@ class Store:
                     ).fetchall()
                 )
         return found
+
+    def count_together(
+        self, survey: Survey, questions: Sequence[str], arm: str = "device"
+    ) -> dict[tuple[int, ...], int]:
+        """How often each combination of responses to these questions was reported."""
+        columns = ", ".join(map(_name, questions))
+        with self._open() as database:
+            rows = database.execute(
+                f"SELECT {columns}, COUNT(*) FROM {_name(table(survey, arm))} GROUP BY {columns}"
+            )
+            return {tuple(row[:-1]): row[-1] for row in rows}
 
     def reports(self, survey: Survey, arm: str = "device") -> Iterator[tuple[str | int, ...]]:
         """Every report as key and responses, in the order of the random keys."""
@@ -232,7 +261,7 @@ class Store:
 
     def use_key(self, key: str, log_in: bool = False) -> str | None:
         """The name of the key, if it is one. A one-time key opens one log-in, nothing else."""
-        with self._change() as database:
+        with self._change() if log_in else self._open() as database:
             found: tuple[str, int, int] | None = database.execute(
                 "SELECT name, once, used FROM researchers WHERE hash = ?", [fold(key)]
             ).fetchone()
@@ -242,11 +271,13 @@ class Store:
                 database.execute("UPDATE researchers SET used = 1 WHERE name = ?", [found[0]])
         return found[0]
 
-    def has_key(self, name: str) -> bool:
-        """Whether a key of this name still opens what its log-in opened."""
+    def key_name(self, folded: str) -> str | None:
+        """The name of a key, by what ``fold`` makes of it, while it is not revoked."""
         with self._open() as database:
-            row = database.execute("SELECT 1 FROM researchers WHERE name = ?", [name]).fetchone()
-        return row is not None
+            row = database.execute(
+                "SELECT name FROM researchers WHERE hash = ?", [folded]
+            ).fetchone()
+        return row and str(row[0])
 
     def secret(self, name: str, fresh: bytes) -> bytes:
         """A secret of this file, such as what signs sessions; ``fresh`` if there is none yet."""
@@ -332,7 +363,7 @@ class Intake:
             for setting in WRITER_SETTINGS:
                 self.connection.execute(f"PRAGMA {setting}").fetchone()
         try:
-            return _add(self.connection, arrivals)
+            return _add(self.connection, arrivals)[0]
         except BaseException:
             self.close()
             raise
@@ -392,7 +423,8 @@ def _settings(connection: sqlite3.Connection, survey_id: str) -> Settings:
     return Settings(row[0], bool(row[1])) if row else Settings()
 
 
-def _add(connection: sqlite3.Connection, arrivals: Sequence[Arrival]) -> list[str]:
+def _add(connection: sqlite3.Connection, arrivals: Sequence[Arrival]) -> tuple[list[str], int]:
+    """What became of each, and how many of them are new."""
     connection.execute("BEGIN IMMEDIATE")
     with connection:  # commits, or rolls back if anything goes wrong
         surveys = {arrival.survey.id: arrival.survey for arrival in arrivals}
@@ -411,7 +443,7 @@ def _add(connection: sqlite3.Connection, arrivals: Sequence[Arrival]) -> list[st
             "ON CONFLICT DO UPDATE SET count = count + excluded.count",
             [row for name, added in fresh.items() for row in _count_rows(name, added)],
         )
-    return outcomes
+    return outcomes, sum(map(len, fresh.values()))
 
 
 def _rules(connection: sqlite3.Connection, survey: Survey) -> tuple[str, bool]:

@@ -8,7 +8,7 @@ import numpy as np
 import pandas
 import pytest
 
-from analysis import compare, designs, logistic, multinomial
+from analysis import compare_models, designs, logistic, multinomial
 
 from .support import reference, reference_case, reference_data
 
@@ -116,13 +116,13 @@ def test_another_reference_answer() -> None:
 def test_tests_of_terms_are_those_of_smaller_fits() -> None:
     data = people(4, 2_000)
     larger, smaller = (multinomial(f"y ~ {terms}", data, DESIGN) for terms in ("x + g", "x"))
-    ratio = compare(smaller, larger)
+    ratio = compare_models(smaller, larger)
     assert ratio.df == 2
     assert ratio.statistic == pytest.approx(larger.test("g").statistic, abs=1e-6)
     both = larger.test("x", "g")
     assert both.df == 4
     assert both.statistic == pytest.approx(
-        compare(multinomial("y ~ 1", data, DESIGN), larger).statistic, abs=1e-6
+        compare_models(multinomial("y ~ 1", data, DESIGN), larger).statistic, abs=1e-6
     )
 
 

@@ -12,7 +12,7 @@ import pytest
 from scipy.optimize import minimize
 from scipy.stats import chi2, norm
 
-from analysis import Logistic, compare, designs, linear, logistic
+from analysis import Logistic, compare_models, designs, linear, logistic
 from analysis.channel import Floats
 
 from .support import reference_case, reference_data
@@ -104,18 +104,18 @@ def test_terms_of_several_columns_are_tested_together(found: Logistic) -> None:
     assert ratio.df == 2
     assert ratio.statistic == pytest.approx(2 * (larger.loglik - smaller.loglik), abs=1e-6)
     assert ratio.p == pytest.approx(chi2.sf(ratio.statistic, 2))
-    assert compare(smaller, larger).statistic == pytest.approx(ratio.statistic, abs=1e-6)
+    assert compare_models(smaller, larger).statistic == pytest.approx(ratio.statistic, abs=1e-6)
     with pytest.raises(ValueError, match="third: is no term"):
         larger.test("third")
 
 
 def test_only_a_part_can_be_compared(found: Logistic) -> None:
     with pytest.raises(ValueError, match="fewer terms"):
-        compare(found, found)
+        compare_models(found, found)
     with pytest.raises(ValueError, match="terms that the larger regression lacks"):
-        compare(logistic("y ~ I(x1**2)", DATA, DESIGN), found)
+        compare_models(logistic("y ~ I(x1**2)", DATA, DESIGN), found)
     with pytest.raises(ValueError, match="of the same outcome"):
-        compare(logistic("y ~ x1", DATA[:100], DESIGN), found)
+        compare_models(logistic("y ~ x1", DATA[:100], DESIGN), found)
 
 
 def test_a_profile_ends_where_the_likelihood_has_fallen(found: Logistic) -> None:

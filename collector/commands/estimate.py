@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -12,6 +11,7 @@ import click
 from respondent import Question, Survey
 from respondent.checking import say
 
+from ..downloads import records_csv
 from .common import (
     PIPE,
     chosen_questions,
@@ -128,7 +128,7 @@ def estimates(
 
 def _written(results: Sequence[Result], form: str, single: bool) -> str:
     if form == "csv":
-        return _csv([record for result in results for record in result.records()])
+        return records_csv([record for result in results for record in result.records()])
     if form == "json":
         documents = [json.loads(result.to_json()) for result in results]
         found = documents[0] if single else documents
@@ -139,13 +139,3 @@ def _written(results: Sequence[Result], form: str, single: bool) -> str:
     if form == "latex":
         return "\n".join(result.to_latex() for result in results)
     return "\n".join(f"{result}\n" for result in results)
-
-
-def _csv(records: Sequence[dict[str, Any]]) -> str:
-    import csv
-
-    out = io.StringIO()
-    writer = csv.DictWriter(out, list(records[0]), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(records)
-    return out.getvalue()
