@@ -12,7 +12,6 @@ from respondent import Survey
 from respondent.checking import say
 
 from . import offline
-from .intake import INVITATION
 from .served import served, state_of, survey_or_404
 from .words import interface_language, word
 
@@ -66,8 +65,9 @@ def _let_files_send(response: Response) -> Response:
     """A form on disk has no origin of its own. It may send reports here, and nothing else."""
     if request.endpoint == "intake.report":
         response.headers["Access-Control-Allow-Origin"] = "*"
-        response.headers["Access-Control-Allow-Methods"] = "POST"
-        response.headers["Access-Control-Allow-Headers"] = f"Content-Type, {INVITATION}"
+        if request.method == "OPTIONS":
+            response.headers["Access-Control-Allow-Methods"] = "POST"
+            response.headers["Access-Control-Allow-Headers"] = "Content-Type, Deniable-Invitation"
     return response
 
 
