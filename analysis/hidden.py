@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Protocol, Self
 
 import numpy as np
@@ -177,7 +177,7 @@ class Model:
             float(self.weights @ value),
             self.weights @ scores,
             information,
-            lambda: self._summed([each.complete for each in found], shares, posterior),
+            partial(self._summed, [each.complete for each in found], shares, posterior),
         )
 
     def scores(self, place: Floats) -> Floats:
@@ -248,7 +248,7 @@ class Model:
                 [(g * self.weights) @ x for g, x in zip(found.gradient, columns, strict=True)]
             ),
             blocks(columns, found.information * self.weights),
-            lambda: blocks(columns, found.complete * self.weights),
+            partial(blocks, columns, found.complete * self.weights),
         )
 
     def _parts(self, place: Floats) -> list[Floats]:

@@ -61,7 +61,7 @@ class Grouped:
             information += blocks([x], each.information * share[self.member])
             complete += blocks([x], each.complete * share[self.member])
         information += mean.T @ mean
-        return Slopes(float(value.sum()), mean.sum(axis=0), information, lambda: complete)
+        return Slopes(float(value.sum()), mean.sum(axis=0), information, complete.copy)
 
     def centred(self, place: Floats) -> Self:
         """The same with nodes where b of each group is, given its responses."""

@@ -7,7 +7,7 @@ import io
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
 from textwrap import wrap
@@ -67,7 +67,7 @@ class Regression:
     """A fitted regression. Children say what its coefficients mean and predict with them."""
 
     kind: str
-    frame: Frame
+    frame: Frame = field(repr=False)
     #: What is explained, such as "cheated = Yes".
     outcome: str
     #: (part, term) of each parameter; the formula's own parts are ``parts``.
@@ -80,8 +80,8 @@ class Regression:
     flags: tuple[str, ...]
     #: Places of the coefficients that the likelihood sends to infinity.
     endless: tuple[int, ...]
-    model: Hill | None
-    top: Top | None
+    model: Hill | None = field(repr=False)
+    top: Top | None = field(repr=False)
 
     @property
     def n(self) -> int:
@@ -256,7 +256,7 @@ class Regression:
         return [formula, *aligned(pairs, {0, 1, 3})]
 
     def _numbers(self) -> list[tuple[str, str]]:
-        if self.top is None:
+        if self.top is None or self.frame.weights is not None:
             return []
         return [
             ("Log-likelihood:", f"{self.loglik:.4f}"),
@@ -288,8 +288,8 @@ class Regression:
 
     def _unit(self, place: int, most: float) -> float:
         """How far to look for the end of an interval at first."""
-        if place in self.endless:
-            return float(abs(self.coef[place])) / 4
+        if place in self.endless or not np.isfinite(self.se[place]):
+            return max(float(abs(self.coef[place])), 1.0) / 4
         return most * float(self.se[place])
 
     @cached_property

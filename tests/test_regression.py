@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import pickle
 from pathlib import Path
 
 import numpy as np
@@ -131,3 +132,10 @@ def test_a_profile_ends_where_the_likelihood_has_fallen(found: Logistic) -> None
     for end in found.profile("x2", level=0.9):
         best = minimize(minus, found.coef[others], args=(end,), jac=True, method="BFGS")
         assert 2 * (found.loglik + best.fun) == pytest.approx(chi2.ppf(0.9, 1), abs=1e-5)
+
+
+def test_a_result_can_be_kept(found: Logistic) -> None:
+    again = pickle.loads(pickle.dumps(found))
+    assert str(again) == str(found)
+    assert again.test("g") == found.test("g")
+    assert len(repr(found)) < 2_000
