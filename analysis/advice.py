@@ -6,6 +6,7 @@ one that needs the least ε for it, which is the one with the least variance.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -15,7 +16,7 @@ from respondent.explain import rounded_up
 from respondent.laws import KAry, Law, OneOf, Subset
 
 from .goals import Goal
-from .planning import LAST, STEPS, Kind, check_whole, least_epsilon
+from .planning import FIRST, LAST, STEPS, Kind, check_whole, least_epsilon
 
 #: The laws to choose from, as survey files name them. For the other kinds there is one.
 CHOICE_LAWS = ("k-ary", "subset", "projective")
@@ -91,10 +92,14 @@ def advise(kind: Kind, n: int, goal: Goal) -> Advice:
     rounded up to simple fractions, by at most a twentieth.
     """
     check_whole(n, "n", 1)
+
+    def enough(question: Question) -> bool:
+        return goal.met(question, n)
+
     found = [
         (epsilon, law)
         for law in _laws(kind)
-        if (epsilon := least_epsilon(kind, lambda question: goal.met(question, n), law)) is not None
+        if (epsilon := least_epsilon(kind, enough, law)) is not None
     ]
     direct = goal.n(kind.question(protect=False))
     if not found:
@@ -103,7 +108,7 @@ def advise(kind: Kind, n: int, goal: Goal) -> Advice:
             f"n: {n:,} people are too few: it takes {least:,}, and {direct:,} if asked directly"
         )
     epsilon, law = min(found, key=lambda pair: pair[0])
-    question, lines = _with_odds(kind, epsilon, law)
+    question, lines = _with_odds(kind, epsilon, law, enough)
     return Advice(
         question,
         goal,
@@ -125,18 +130,35 @@ def _laws(kind: Kind) -> tuple[str | None, ...]:
     return tuple(law for law in found if law != "subset" or fits)
 
 
-def _with_odds(kind: Kind, epsilon: float, law: str | None) -> tuple[Question, tuple[str, ...]]:
+def _with_odds(
+    kind: Kind, epsilon: float, law: str | None, enough: Callable[[Question], bool]
+) -> tuple[Question, tuple[str, ...]]:
+    """The question, and what to write for it in the survey file."""
     named = {} if law is None else {"law": law}
     question = kind.question(epsilon=epsilon, **named)
     if isinstance(question.law, KAry | OneOf):
-        least = _truth(question.law)
-        most = _truth(kind.question(epsilon=LAST / STEPS, **named).law)
-        chance = simplest_between(least, min(SLACK * least, most))
-        return kind.question(coin=str(chance)), (f'coin = "{chance}"',)
+        return _with_coin(kind, epsilon, enough)
     lines = [f"epsilon = {epsilon:g}"]
     if kind.question(epsilon=epsilon).law.name != question.law.name:
         lines.append(f'law = "{law}"')
     return question, tuple(lines)
+
+
+def _with_coin(
+    kind: Kind, epsilon: float, enough: Callable[[Question], bool]
+) -> tuple[Question, tuple[str, ...]]:
+    steps = (max(FIRST, round(epsilon * STEPS) - 1), round(epsilon * STEPS), LAST)
+    before, least, most = (_truth(_coin_law(kind, step / STEPS)) for step in steps)
+    most = min(SLACK * least, most)
+    # The least chance that will do lies between two steps of ε; a round one may as well.
+    chances = (simplest_between(before, most), simplest_between(least, most), least)
+    found = ((kind.question(coin=str(chance)), (f'coin = "{chance}"',)) for chance in chances)
+    return next(pair for pair in found if enough(pair[0]))
+
+
+def _coin_law(kind: Kind, epsilon: float) -> Law:
+    named = {"law": "k-ary"} if kind.kind in LAWS else {}
+    return kind.question(epsilon=epsilon, **named).law
 
 
 def _truth(law: Law) -> Fraction:

@@ -14,7 +14,7 @@ import numpy as np
 
 from respondent import InvalidSurvey, Question, Survey
 from respondent.author import LEAST_EPSILON, MOST_EPSILON
-from respondent.laws import NumberLaw, OneOf, Plain, Subset, SupportLaw, TwoPoint
+from respondent.laws import NumberLaw, OneOf, Plain, Subset, SupportLaw
 
 from .channel import Floats, channel, left_inverse
 from .designs import Design
@@ -204,27 +204,20 @@ def n_for_mean_margin(
     return _least_n(mean_margin(question, 1, level, sd), margin)
 
 
-def mean_variance(question: Question, sd: float | None = None) -> float:
+def mean_variance(question: Question, sd: float | None = None, mean: float | None = None) -> float:
     """Variance of one response's part in the estimated mean, in the question's units squared.
 
-    When all values are alike; or, with ``sd``, when answers spread by it and the law's noise
-    is that of all values alike. A two-point response is one of two, whatever the spread:
-    there the variance is that of a mean in the middle, which is the largest.
+    By default when all values are alike. For a number, the answers' spread ``sd`` and their
+    ``mean``, in the middle if not given, can be known better; where that mean allows less
+    than the spread of all values alike, the most that it allows is taken.
     """
     if question.kind not in ("number", "scale"):
         raise ValueError(f"question {question.id}: only numbers and scales have a mean")
-    number = question.kind == "number"
-    alike = _number(question) if number else _scale(question)
-    if sd is None:
-        return alike
-    values = question_values(question)
-    if not 0 <= sd <= (values[-1] - values[0]) / 2 * (1 + ROUNDING):
-        raise ValueError("sd: must be from 0 to half of the range")
-    if isinstance(question.law, TwoPoint):
-        return alike
-    # Those who prefer not to say leave fewer to tell the mean.
-    scored = 1.0 if number else question.law.answers / len(values)
-    return float(alike + (sd**2 - values.var()) * scored)
+    if question.kind == "number":
+        return _number(question, sd, mean)
+    if sd is not None:
+        raise ValueError("sd: is for numbers; scales are planned with all values alike")
+    return _scale(question)
 
 
 def question_values(question: Question) -> Floats:
@@ -250,15 +243,29 @@ def _scale(question: Question) -> float:
     return float((line**2 @ matrix).mean() - (line @ matrix).mean() ** 2)
 
 
-def _number(question: Question) -> float:
-    law, step = question.law, float(question.step or 1)
-    if isinstance(law, TwoPoint):
-        gap = (law.truth - law.other) / (law.truth + law.other)
-        return 0.25 * (step * law.steps / gap) ** 2
+def _number(question: Question, sd: float | None, mean: float | None) -> float:
+    """From E[(score − middle)² | answer], which is quadratic in the answer.
+
+    Exactly so for two-point, wave and plain responses; for distance laws, whose noise is even
+    but at the ends, nearly. So the mean and the spread of answers are all that matters.
+    """
+    law, values = question.law, question_values(question)
+    middle, half = (values[0] + values[-1]) / 2, (values[-1] - values[0]) / 2
+    # Answers from −1 to 1.
+    place = 0.0 if mean is None else (mean - middle) / half
+    most = math.sqrt(max(0.0, 1 - place**2))
+    if sd is not None and not 0 <= sd <= most * half * (1 + ROUNDING):
+        raise ValueError(f"sd: must be from 0 to {most * half:g}, the most that answers can spread")
+    answers = (values - middle) / half
+    spread = min(float(answers.std()), most) if sd is None else sd / half
+    squares = answers**2
     if isinstance(law, NumberLaw):
-        middle = law.steps / 2
-        return step**2 * float(expectations(law, (number_scores(law) - middle) ** 2).mean())
-    return float(question_values(question).var())
+        scored = 2 * number_scores(law) / law.steps - 1
+        squares = expectations(law, scored**2)
+    powers = np.polynomial.polynomial.polyfit(answers, squares, min(2, len(answers) - 1))
+    moments = [1.0, place, spread**2 + place**2]
+    expected = float(powers @ moments[: len(powers)])
+    return float(max(0.0, expected - place**2) * half**2)
 
 
 # ε ↔ n ↔ margin
@@ -269,20 +276,25 @@ def least_epsilon(
 ) -> float | None:
     """The least ε, in thousandths, that is enough; None if the largest a survey may have is not.
 
-    ``law``: that one only, instead of the one that a survey file takes by default.
+    ``law``: that one only, instead of the one that a survey file takes by default. Where that
+    choice, or a whole number in a law, changes with ε, a little more ε may do a little worse:
+    so what was found is compared with ε down to a quarter below.
     """
     named = {} if law is None else {"law": law}
 
     def passes(step: int) -> bool:
         return enough(kind.question(epsilon=step / STEPS, **named))
 
-    low, high = FIRST - 1, LAST
-    if not passes(high):
-        return None
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if passes(middle) else (middle, high)
-    return high / STEPS
+    found: int | None = LAST if passes(LAST) else None
+    least = None
+    while found is not None:
+        low, least = FIRST - 1, found
+        while least - low > 1:
+            middle = (low + least) // 2
+            low, least = (low, middle) if passes(middle) else (middle, least)
+        lower = sorted({math.floor(least * 0.98**place) for place in range(1, 15)})
+        found = next((step for step in lower if FIRST <= step < least and passes(step)), None)
+    return None if least is None else least / STEPS
 
 
 def epsilon_for_margin(

@@ -268,7 +268,7 @@ def _over_drawn(power: Callable[[Ints], Floats], n: int, part: float) -> float:
 
 def _likely(n: int, rate: float) -> Ints:
     """The counts that come."""
-    reach = FAR * math.sqrt(n * rate * (1 - rate)) + 1
+    reach = FAR * math.sqrt(n * rate * (1 - rate)) + 20
     return np.arange(max(0, math.floor(n * rate - reach)), min(n, math.ceil(n * rate + reach)) + 1)
 
 
@@ -446,7 +446,7 @@ def mean_power(
 
     Two-point responses are a binomial count, so the test is that of ``share_power``, exactly.
     Others: Student's test on the unbiased scores, by the noncentral t distribution, with the
-    variance of ``mean_variance``; ``sd`` is the spread of the answers.
+    variance of ``mean_variance``; ``sd`` is the spread of a number's answers.
     """
     return _mean_test(question, mean, null, sd, alpha, alternative).at(n)
 
@@ -486,13 +486,17 @@ def detectable_mean_difference(
 def _mean_test(
     question: Question, mean: float, null: float, sd: float | None, alpha: float, alternative: str
 ) -> _Test:
-    variance = mean_variance(question, sd)
+    if question.kind not in ("number", "scale"):
+        raise ValueError(f"question {question.id}: only numbers and scales have a mean")
     first, last = question_values(question)[[0, -1]]
     for name, value in (("mean", mean), ("null", null)):
         if not first <= value <= last:
             raise ValueError(f"{name}: must be from {first:g} to {last:g}, the question's range")
     if mean == null:
         raise ValueError("mean, null: must differ, or there is nothing to find")
+    variance = mean_variance(question, sd, mean)
+    if variance < ROUNDING * (last - first) ** 2:
+        raise ValueError("sd: without spread and without noise there is nothing to test")
     law = question.law
     if isinstance(law, TwoPoint):
         # The mean, as a share of the range, is estimated as if it were an answer's share.
@@ -507,9 +511,12 @@ def _mean_test(
         free = np.maximum(sizes - 1, 1)
         edge = stats.t.isf(tail, free)
         away = (mean - null) * np.sqrt(sizes / variance)
-        power = above * stats.nct.sf(edge, free, away) + below * stats.nct.cdf(-edge, free, away)
+        # scipy has no number for some chances that are as good as none.
+        higher, lower = np.nan_to_num(
+            [stats.nct.sf(edge, free, away), stats.nct.cdf(-edge, free, away)]
+        )
         # One response has no spread to test with.
-        return np.where(sizes > 1, power, 0.0)
+        return np.where(sizes > 1, above * higher + below * lower, 0.0)
 
     away = math.sqrt(variance) / abs(mean - null)
     return _Test(powers, away, away, critical(alpha, alternative), alpha)

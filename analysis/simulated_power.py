@@ -163,7 +163,7 @@ def logistic_power(
     logit P(answer) = a + b x with ``share`` giving the answer in all and b = ln ``odds_ratio``
     for one more of x: one standard deviation of a normal x or, with ``exposed``, 1 against 0
     where that share of people has 1. Fitted by maximum likelihood through the channel
-    (Maddala 1983; van den Hout, van der Heijden & Gilchrist 2007).
+    (Scheers & Dayton 1988; van den Hout, van der Heijden & Gilchrist 2007).
     """
     draw, fit = logistic_survey(source, share, odds_ratio, exposed)
     return simulated_power(
