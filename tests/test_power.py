@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from analysis import designs
+from analysis import compare, designs
 from analysis.channel import channel
 from analysis.means import mean_interval
 from analysis.numbers import noise_variance, scores
@@ -306,6 +306,19 @@ def test_groups_exactly(pair: Any, rates: Any, shares: Any, sizes: Any, alternat
     wanted = found == np.sign(shares[1] - shares[0]) if one_sided else found != 0
     power = group_power(pair, shares, sizes, alternative=alternative)
     assert power == pytest.approx(chances[wanted].sum(), abs=1e-12)
+
+
+@pytest.mark.parametrize("counts", [(20, 35), (26, 28), (18, 34), (16, 40)])
+def test_the_test_of_groups_is_one_that_compare_reports(counts: tuple[int, int]) -> None:
+    sizes, rates = (70, 60), ((0.75, 0.25), (0.75, 0.25))
+    data = {
+        "y": np.concatenate([np.arange(n) < k for n, k in zip(sizes, counts, strict=True)]) * 1,
+        "g": np.repeat(["a", "b"], sizes),
+    }
+    reported = compare(data, "y", COIN, "g").tests[2]
+    assert reported.name == "Wald, of the estimates"
+    for alpha in (0.2, 0.05, 0.01):
+        assert (reported.p < alpha) == (wald(rates, counts, sizes, alpha) != 0)
 
 
 @pytest.mark.parametrize("ratio", [1.0, 0.5, 3.0])
