@@ -216,6 +216,10 @@ def test_what_a_picture_says() -> None:
             ("--kind", "yes-no", "--groups", "0.1", "0.2", "--share", "0.1"),
             "--share does not go with --groups",
         ),
+        (
+            ("--kind", "yes-no", "--groups", "0.1", "0.2", "--null", "0"),
+            "--null does not go with --groups",
+        ),
         (("--kind", "number", "--mean", "3"), "--mean is tested against --null"),
         (("--kind", "number", "--share", "0.3"), "--share is not for numbers; see --mean"),
         (("--kind", "yes-no", "--sd", "3"), "--sd is for means"),

@@ -398,7 +398,8 @@ def _draw_survey(plans: Sequence[QuestionPlan], settings: dict[str, Any], pictur
 def _refuse(given: dict[str, Any], names: Sequence[str], reason: str) -> None:
     """Options that mean nothing here are an error, not ignored."""
     for name in names:
-        if given[name] not in (None, (), False):
+        # A zero is something given.
+        if not (given[name] is None or given[name] is False or given[name] == ()):
             option = "--question" if name == "questions" else f"--{name.replace('_', '-')}"
             raise click.ClickException(f"{option} {reason}")
 
