@@ -1,4 +1,4 @@
-"""Pictures of estimates and studies: one look, colour-blind safe, readable in print.
+"""Pictures of estimates, studies and plans: one look, colour-blind safe, readable in print.
 
 Every text is measured before the page is cut to size, so labels are wrapped rather than
 clipped and the page grows with its rows. The same input gives the same bytes.
@@ -109,6 +109,30 @@ def plot_sensitivity(result: Sensitivity, path: PathLike | None = None) -> Figur
     _check_ending(path)
     with _look():
         figure = _sensitivity_figure(result)
+        _save(figure, path)
+    return figure
+
+
+def plot_plan(
+    curves: Mapping[str, Sequence[tuple[int, float]]],
+    path: PathLike | None = None,
+    *,
+    title: str,
+    label: str,
+    wanted: float | None = None,
+    power: bool = False,
+    note: str = "",
+) -> Figure:
+    """Draw what each plan reaches against n: margins on a logarithmic axis, or power in %.
+
+    ``curves`` has the points (n, value) of each line by its name, ``label`` says what the values
+    are, ``wanted`` draws a line across at that value, and ``note`` is the small print.
+    """
+    _check_ending(path)
+    if not curves or not all(curves.values()):
+        raise ValueError("curves: there is nothing to draw")
+    with _look():
+        figure = _plan_figure(curves, title, label, wanted, power, note)
         _save(figure, path)
     return figure
 
@@ -780,5 +804,51 @@ def _sensitivity_figure(result: Sensitivity) -> Figure:
     page.y = handles_at
     page.legend(handles, len(handles))
     page.y = page.height - MARGIN - _height(len(footer), SMALL)
+    page.lines(footer, SMALL, FAINT)
+    return page.figure
+
+
+# Plans
+
+
+def _plan_figure(
+    curves: Mapping[str, Sequence[tuple[int, float]]],
+    title: str,
+    label: str,
+    wanted: float | None,
+    power: bool,
+    note: str,
+) -> Figure:
+    columns = _legend_columns(curves)
+    legend = _height(math.ceil(len(curves) / columns), TEXT) * 1.1
+    heading, footer = _wrapped(title, FULL, TITLE, 3, "bold"), _wrapped(note, FULL, SMALL)
+    panel, below, above = 3.0, 0.6, 0.16
+    page = _Page(
+        MARGIN + _height(len(heading), TITLE) + GAP / 2 + legend + above + panel + below
+        + _height(len(footer), SMALL) + MARGIN
+    )  # fmt: skip
+    page.lines(heading, TITLE, weight="bold")
+    page.y += GAP / 2
+    page.legend([_study_handle(*item) for item in enumerate(curves)], columns)
+    page.y += legend + above
+    axes = page.axes(MARGIN + 0.65, WIDTH - MARGIN - 0.45, panel, below)
+    for number, points in enumerate(curves.values()):
+        every = max(1, len(points) // 8)
+        axes.plot(*zip(*points, strict=True), markevery=every, **_style(number))
+    if wanted is not None:
+        axes.axhline(wanted, color=FAINT, linewidth=0.8, linestyle=(0, (3, 2)))
+    sizes = [n for points in curves.values() for n, _ in points]
+    _log_axis(axes.xaxis, _round_numbers(min(sizes), max(sizes)), FULL - 0.45)
+    axes.set_xlim(min(sizes), max(sizes))
+    values = [value for points in curves.values() for _, value in points]
+    if power:
+        axes.set_ylim(0, 101)
+    elif min(values) > 0:
+        axes.set_yscale("log")
+        axes.set_ylim(min(values) / 1.2, max(values) * 1.2)
+        _log_axis(axes.yaxis, _round_numbers(min(values) / 1.2, max(values) * 1.2), 1.0)
+    axes.set_xlabel("n, people")
+    axes.set_ylabel(label)
+    axes.grid(True)
     page.lines(footer, SMALL, FAINT)
     return page.figure

@@ -18,6 +18,7 @@ from .commands.demo import demo
 from .commands.estimate import estimate
 from .commands.invite import invite
 from .commands.keys import keys
+from .commands.plan import plan
 from .commands.plot import plot
 from .commands.serve import serve
 from .commands.simulate import simulate
@@ -63,6 +64,7 @@ def main() -> None:
     \b
         deniable demo                                   a whole survey on this machine
         deniable check survey.toml                      is it sound? how exact will it be?
+        deniable plan survey.toml -n 500                how many people, which odds?
         deniable simulate survey.toml -n 1000 -o r.csv  try it out on made-up people
         deniable estimate survey.toml r.csv             from reports to estimates
         deniable plot survey.toml r.csv --question q -o q.svg
@@ -76,7 +78,7 @@ def main() -> None:
     """
 
 
-ANALYSIS = (check, simulate, estimate, plot, study)
+ANALYSIS = (check, plan, simulate, estimate, plot, study)
 COLLECTING = (demo, serve, invite, backup, restore, integrity, keys)
 
 for command in (*ANALYSIS, *COLLECTING):
