@@ -70,7 +70,13 @@ def real(*arguments: str, data: bytes = b"") -> subprocess.CompletedProcess[byte
 @pytest.mark.parametrize("command", [None, *main.commands])
 def test_help_teaches_with_examples(command: str | None) -> None:
     said = good(*([command] if command else []), "--help")
-    others = {"demo": "deniable demo", "keys": "deniable keys add anna --data reports.db"}
+    others = {
+        "demo": "deniable demo",
+        "keys": "deniable keys add anna --data reports.db",
+        "backup": "deniable backup reports.db",
+        "restore": "deniable restore backup-monday.db",
+        "integrity": "deniable integrity reports.db",
+    }
     example = others.get(command or "", f"deniable {command or 'check'} survey.toml")
     assert example in said
     assert "-h, --help" in said

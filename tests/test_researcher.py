@@ -21,7 +21,7 @@ import analysis
 from analysis import simulate
 from collector import Store, create_app, keys
 from collector.cli import main
-from collector.demo import serving
+from collector.serve import serving
 from respondent import Survey, make_report
 
 from .support import EXAMPLES, needs
@@ -316,12 +316,16 @@ def test_names_that_pages_have(tmp_path: Path, name: str) -> None:
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Store]]:
     """A collector with 4,000 simulated respondents."""
-    store = Store(tmp_path_factory.mktemp("site") / "reports.db")
-    app = create_app([COIN, CAMPUS], store.path)
+    folder = tmp_path_factory.mktemp("site")
+    store = Store(folder / "reports.db")
+    files = [folder / f"{survey.id}.json" for survey in (COIN, CAMPUS)]
+    for survey, file in zip((COIN, CAMPUS), files, strict=True):
+        file.write_bytes(survey.publish())
+        store.publish(survey)
     store.add_vouched(CAMPUS, simulate(CAMPUS, TRUTH, n=4_000, seed=11).reports)
     store.add_vouched(CAMPUS, simulate(CAMPUS, n=3, seed=12).reports, "test")
-    with serving(app, 0) as url:
-        yield url, store
+    with serving(files, store.path) as server:
+        yield server.url, store
 
 
 @pytest.fixture(scope="module")

@@ -25,6 +25,7 @@ def backup(data: Path, target: Path) -> None:
     which reports came last.
 
     \b
+    Examples:
         deniable backup reports.db backup-monday.db
     """
     if target.exists():
@@ -43,6 +44,7 @@ def restore(source: Path, data: Path, replace: bool) -> None:
     """Bring reports back from a backup. Stop the collector first.
 
     \b
+    Examples:
         deniable restore backup-monday.db reports.db
         deniable restore backup-monday.db reports.db --replace
     """
@@ -70,6 +72,7 @@ def integrity(data: Path) -> None:
     """Check the file: no damage, every response in range, counts that agree with reports.
 
     \b
+    Examples:
         deniable integrity reports.db
     """
     _check(data)
