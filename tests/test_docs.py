@@ -31,7 +31,8 @@ def blocks(page: Path) -> list[tuple[str, str]]:
 )
 def test_code_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A block of text after Python is what the Python since the last such block printed."""
-    shutil.copytree(EXAMPLES, tmp_path / "examples")
+    for folder in (EXAMPLES, ROOT / "tests" / "reference"):
+        shutil.copytree(folder, tmp_path / folder.relative_to(ROOT))
     monkeypatch.chdir(tmp_path)
     names: dict[str, Any] = {"__name__": "__main__"}
     out = io.StringIO()
