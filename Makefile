@@ -21,7 +21,7 @@ audit: $(READY)
 
 benchmarks: $(READY)
 	.venv/bin/pip install --quiet --requirement benchmarks/requirements.txt
-	for name in variance draws mean coverage estimates memory regression; do \
+	for name in variance draws mean coverage estimates memory ingest regression; do \
 		.venv/bin/python -m benchmarks.$$name || exit 1; done
 
 clean:

@@ -11,6 +11,7 @@ import os
 import queue
 import sqlite3
 import threading
+import time
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -18,6 +19,9 @@ from .store import Arrival, Intake, Store
 
 #: Reports in one transaction, at most.
 MOST = 1_000
+
+#: Seconds for which a busy writer lets more reports come before it commits them together.
+GATHER = 0.005
 
 #: Seconds without a report after which the journal is emptied.
 REST = 1.0
@@ -78,6 +82,8 @@ class Writer:
                 rested = True
                 continue
             rested = False
+            if not waiting.empty():
+                time.sleep(GATHER)
             with contextlib.suppress(queue.Empty):
                 while len(batch) < MOST:
                     batch.append(waiting.get_nowait())

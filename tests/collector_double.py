@@ -51,7 +51,7 @@ class Handler(BaseHTTPRequestHandler):
         if step == "hang up":
             self.connection.close()
         elif step == "time out":
-            time.sleep(0.6)
+            time.sleep(1.5)
         elif step == "redirect":
             self.send_response(307)
             self.send_header("Location", "http://127.0.0.1:9/elsewhere")

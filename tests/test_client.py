@@ -88,7 +88,7 @@ def test_only_the_noisy_report_is_on_disk_and_for_its_owner_only(person: Client)
 def test_trouble_is_retried_with_the_same_bytes(
     collector: Collector, person: Client, trouble: int | str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(client, "TIMEOUT", 0.3)
+    monkeypatch.setattr(client, "TIMEOUT", 1.0)
     collector.replies = [trouble, trouble]
     sealed = person.seal(SURVEY, ANSWERS)
     assert person.send(collector.url, SURVEY) == sealed

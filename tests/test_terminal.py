@@ -7,6 +7,7 @@ import os
 import pty
 import re
 import select
+import signal
 import subprocess
 import sys
 import time
@@ -30,6 +31,7 @@ class Terminal:
     def __init__(self, *arguments: str) -> None:
         self.pid, self.file = pty.fork()
         if self.pid == 0:
+            signal.signal(signal.SIGINT, signal.SIG_DFL)  # whoever runs the tests may ignore it
             os.execv(sys.executable, [sys.executable, "-m", "respondent", *arguments])
         self.screen = ""
 
