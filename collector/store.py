@@ -17,6 +17,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 
 from sqlite_utils import Database
@@ -432,7 +433,8 @@ def _add(connection: sqlite3.Connection, arrivals: Sequence[Arrival]) -> tuple[l
         outcomes = [""] * len(arrivals)
         fresh: dict[str, list[Arrival]] = {}
         # In the order of the keys, so that not even one commit's pages tell who came first.
-        for place in sorted(range(len(arrivals)), key=lambda place: arrivals[place].report.key):
+        keys = [arrival.report.key for arrival in arrivals]
+        for place in sorted(range(len(arrivals)), key=keys.__getitem__):
             arrival = arrivals[place]
             name = table(arrival.survey, arrival.arm)
             outcomes[place], new = _add_one(connection, name, arrival, *rules[arrival.survey.id])
@@ -467,11 +469,15 @@ def _add_one(
         refusal = _spend(connection, arrival.survey.id, arrival.invitation or "")
         if refusal:
             return refusal, False
-    places = ", ".join("?" * (len(report.responses) + 1))
     added = connection.execute(
-        f'INSERT OR IGNORE INTO "{name}" VALUES ({places})', [report.key, *report.responses]
+        _insert(name, len(report.responses) + 1), (report.key, *report.responses)
     )
     return "stored", added.rowcount == 1
+
+
+@cache
+def _insert(name: str, columns: int) -> str:
+    return f'INSERT OR IGNORE INTO "{name}" VALUES ({", ".join("?" * columns)})'
 
 
 def _spend(connection: sqlite3.Connection, survey_id: str, token: str) -> str:
