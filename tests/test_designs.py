@@ -74,6 +74,16 @@ def test_plain_columns() -> None:
         designs.plain({"y": np.arange(2_000)}, "y")
 
 
+def test_a_published_estimate_is_the_mean_of_unbiased_values() -> None:
+    """RRreg's vignette; its standard error has the divisor n − 1."""
+    case = reference_case("published_RRreg_vignette_warner")
+    codes = np.repeat([0, 1], case["data"]["counts_report_0_1"])
+    values = responses({"y": codes}, "y", designs.warner(1 / 6)).unbiased[:, 1]
+    assert values.mean() == pytest.approx(case["outputs"]["pi"], abs=1e-9)
+    error = values.std(ddof=1) / len(values) ** 0.5
+    assert error == pytest.approx(case["outputs"]["se"], abs=1e-9)
+
+
 def test_arms_with_designs_of_their_own() -> None:
     data = pandas.DataFrame({"y": [1, 0, 1, None], "arm": ["rr", "dq", "dq", "rr"]})
     found = responses(data, "y", {"rr": designs.warner(0.8), "dq": designs.direct()}, arm="arm")

@@ -341,3 +341,31 @@ def test_mistakes(change: dict[str, Any], told: str) -> None:
     arguments = {"formula": "y ~ x", "data": data, "designs": {"y": designs.warner(0.8)}}
     with pytest.raises(ValueError, match=told):
         logistic(**(arguments | change))
+
+
+def test_the_highest_top_where_another_package_stops_below() -> None:
+    """Stochastic lie detector on the minarets data, its chance t of a true yes estimated too.
+
+    RRreg prints a likelihood ratio of 15.96 for leftRight_c: its smaller model stops at a lower
+    top. The maxima give 12.6147.
+    """
+    data = reference_data(reference_case("published_minarets_SLD_RRuni"))
+    data = data[data["RRdesign"] == 1]
+    groups = sorted(data["condition"].unique())
+
+    def worst(t: float, formula: str) -> float:
+        arms = {
+            group: designs.table([[p, 1 - t], [1 - p, t]])
+            for group, p in zip(groups, (2 / 12, 10 / 12), strict=True)
+        }
+        return -logistic(formula, data, {"rrt": arms}, arms={"rrt": "condition"}).loglik
+
+    def highest(formula: str) -> float:
+        found = minimize_scalar(
+            worst, args=(formula,), bounds=(0.5, 0.8), method="bounded", options={"xatol": 1e-6}
+        )
+        return -float(found.fun)
+
+    larger = highest("rrt ~ leftRight_c * age_c")
+    smaller = highest("rrt ~ age_c + leftRight_c:age_c")
+    assert 2 * (larger - smaller) == pytest.approx(12.6147, abs=1e-3)
